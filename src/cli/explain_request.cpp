@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "cli/terminal_text.hpp"
+#include "config/tunnels.hpp"
 #include "http/ascii.hpp"
 #include "http/upgrade.hpp"
 #include "traffic/trusted_tokens.hpp"
@@ -106,7 +107,8 @@ void tell_upgrade(ExplainedLines& lines, const config::Config& config,
   auto& line = lines.add("upgrade");
   if (!protocol.empty()) {
     line << protocol << ": asked of the upstream; once that agrees, a tunnel (one of "
-         << config.limits.tunnels << " of limits.tunnels) that holds no slot";
+         << config::tunnels_among(config.limits.connections, config.limits)
+         << " of limits.tunnels) that holds no slot";
     return;
   }
   const std::string_view why = why_no_upgrade(head);

@@ -80,7 +80,9 @@ void describe(Visitor& visit, Limits& x) {
   visit("temp_file_directory", x.temp_file_directory, kDirectory,
         "Where temporary files are made; they have no name there.");
   visit("tunnels", x.tunnels, Range{0, 1'000'000},
-        "Upgraded connections and event streams at a time, over all workers; they hold no slot.");
+        "Upgraded connections and event streams at a time, over all workers; they hold no slot. At "
+        "most half of the connections in force, and for one client address as many as it leaves "
+        "free.");
   visit("tunnel_idle_timeout_ms", x.tunnel_idle_timeout, Range{1, kDay},
         "Time that both ends of one of these may be silent.");
 }

@@ -70,8 +70,10 @@ void describe(Visitor& visit, Defer& x) {
         "How long a job and its answer are kept after its end.");
   visit("max_result_bytes", x.max_result_bytes, Range{0, std::int64_t{64} << 20},
         "Longest answer that is kept; of a longer one status and fields.");
-  visit("max_pending", x.max_pending, Range{1, 100'000'000},
-        "Jobs of the route that may wait in the store; more are refused (STORE_FULL).");
+  visit(
+      "max_pending", x.max_pending, Range{1, 100'000'000},
+      "Jobs of the route that may wait in the store; more are refused (STORE_FULL). One tenant may "
+      "have three times as many as are left, so three quarters if it is alone.");
   visit("order_by", x.order_by, kFieldName,
         "Request field whose value names a sequence: its jobs run one after another, in the order "
         "of their acceptance, retries included; empty: no order.");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/findings.hpp"
+#include "config/tunnels.hpp"
 
 namespace spillway::config {
 namespace {
@@ -65,12 +66,23 @@ void warn_of_hasty_calls(const Config& config, Problems& found) {
   }
 }
 
+// A default is no promise that anyone counts on.
+void warn_of_many_tunnels(const Config& config, Problems& found) {
+  const Limits& limits = config.limits;
+  const std::uint32_t most = tunnels_among(limits.connections, limits);
+  if (limits.tunnels == most || limits.tunnels == Limits{}.tunnels) return;
+  found.push_back({"$.limits.tunnels", "no more than half of limits.connections are ever open: " +
+                                           std::to_string(most) + " of these " +
+                                           std::to_string(limits.tunnels)});
+}
+
 }  // namespace
 
 Problems warnings(const Config& config) {
   Problems found;
   warn_of_long_pages(config, found);
   warn_of_hasty_calls(config, found);
+  warn_of_many_tunnels(config, found);
   return found;
 }
 

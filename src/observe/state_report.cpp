@@ -10,6 +10,7 @@
 #include <string>
 
 #include "config/choices.hpp"
+#include "config/tunnels.hpp"
 #include "observe/signal_list.hpp"
 #include "observe/waiting_report.hpp"
 
@@ -156,7 +157,8 @@ class Report {
 
   // Over all workers, as the limit is.
   Json tunnels() const {
-    Json result = {{"limit", config_.limits.tunnels}};
+    const auto connections = static_cast<std::uint32_t>(snapshot_.listener.most_connections);
+    Json result = {{"limit", config::tunnels_among(connections, config_.limits)}};
     for (std::size_t kind = 0; kind < kTunnelKindCount; ++kind) {
       std::int64_t open = 0;
       for (const WorkerMetrics* worker : workers_)

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "jobs/life.hpp"
+#include "jobs/tenant_room.hpp"
 #include "simulate/deferral_rules.hpp"
 #include "simulate/traffic_source.hpp"
 
@@ -35,13 +36,14 @@ bool JobsModel::accept(Request& job, TimePoint now) {
       scenario_.config
           .routes[index(simulate::route_of(scenario_, scenario_.clients[job.demand.clients]))];
   const config::Defer& defer = *configured.defer;
-  if (routes_.at(configured.name).waiting >= defer.max_pending) {
+  const jobs::Lane lane{jobs::rank_of(defer), configured.name, job.demand.tenant_id};
+  if (!has_room_for(lane, defer)) {
     ++summary_.not_kept;
     return false;
   }
   job.as_job = DeferredJob{
       .number = ++numbers_,
-      .lane = {jobs::rank_of(defer), configured.name, job.demand.tenant_id},
+      .lane = lane,
       .expires = wall(now) + defer.ttl,
   };
   job.came = now;
@@ -53,6 +55,12 @@ bool JobsModel::accept(Request& job, TimePoint now) {
     summary_.most_pending_at = to_seconds(now - begin_);
   }
   return true;
+}
+
+bool JobsModel::has_room_for(const jobs::Lane& lane, const config::Defer& defer) const {
+  const auto its = waiting_.find(lane);
+  return jobs::tenant_has_room(its == waiting_.end() ? 0 : its->second.size(),
+                               routes_.at(lane.route).waiting, defer.max_pending);
 }
 
 void JobsModel::wait(Request& job, const jobs::Progress& progress) {

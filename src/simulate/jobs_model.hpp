@@ -74,6 +74,7 @@ class JobsModel {
     std::size_t waiting = 0;
   };
 
+  bool has_room_for(const jobs::Lane& lane, const config::Defer& defer) const;
   Route& route_of(const Request& job) { return routes_.at(job.as_job->lane.route); }
   void wait(Request& job, const jobs::Progress& progress);
   void take(Request& job);

@@ -58,12 +58,14 @@ struct Release {
 struct Enqueue {
   enum class Result : std::uint8_t {
     accepted,
-    duplicate,  // the same request is accepted already: `id` is that job's
-    mismatch,   // the same Idempotency-Key, another request
-    full,       // max_pending jobs of the route wait
+    duplicate,   // the same request is accepted already: `id` is that job's
+    mismatch,    // the same Idempotency-Key, another request
+    full,        // max_pending jobs of the route wait
+    share_full,  // its tenant has all that it may have of these (jobs::tenant_has_room)
   };
   jobs::NewJob job;
   std::uint64_t max_pending = 0;
+  bool is_in_share = false;  // its tenant may take no more of these than its share
   Result result = Result::accepted;
   jobs::JobId id;  // of the job that stands for the request
 };

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "jobs/life.hpp"
+#include "jobs/tenant_room.hpp"
 
 namespace spillway::store {
 
@@ -20,6 +21,7 @@ void MemoryJobs::enter(Seq seq, const One& one) {
   const JobState state = one.progress.state;
   ++routes_[one.job.lane.route][index(state)];
   if (waits(state)) expiring_.emplace(one.job.expires, seq);
+  if (waits(state)) ++waiting_[one.tenant()];
   if (waits(state) && !one.is_blocked) claimable_[one.job.lane].emplace(one.progress.due, seq);
   if (state == JobState::leased) leased_[one.epoch].insert(seq);
   if (has_ended(state)) forgetting_.emplace(one.progress.ended + one.job.kept, seq);
@@ -30,6 +32,7 @@ void MemoryJobs::enter(Seq seq, const One& one) {
 void MemoryJobs::leave(Seq seq, const One& one) {
   const JobState state = one.progress.state;
   --routes_[one.job.lane.route][index(state)];
+  if (waits(state) && --waiting_[one.tenant()] == 0) waiting_.erase(one.tenant());
   expiring_.erase({one.job.expires, seq});
   forgetting_.erase({one.progress.ended + one.job.kept, seq});
   letters_.erase(seq);
@@ -150,8 +153,15 @@ void MemoryJobs::execute(Enqueue& command, WallTime) {
   command.result = Enqueue::Result::accepted;
   if (is_known(command)) return;
   const auto& states = routes_[job.lane.route];
-  if (states[index(JobState::queued)] + states[index(JobState::retrying)] >= command.max_pending) {
+  const std::uint64_t waiting = states[index(JobState::queued)] + states[index(JobState::retrying)];
+  if (waiting >= command.max_pending) {
     command.result = Enqueue::Result::full;
+    return;
+  }
+  const auto its = waiting_.find({job.lane.route, job.lane.tenant});
+  if (command.is_in_share && its != waiting_.end() &&
+      !jobs::tenant_has_room(its->second, waiting, command.max_pending)) {
+    command.result = Enqueue::Result::share_full;
     return;
   }
   const Seq seq = ++last_seq_;

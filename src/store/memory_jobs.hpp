@@ -53,6 +53,7 @@ class MemoryJobs {
     std::optional<jobs::StoredAnswer> answer{};
 
     Order order() const { return {job.lane.route, *job.order}; }
+    std::pair<std::string, TenantId> tenant() const { return {job.lane.route, job.lane.tenant}; }
   };
   struct Key {
     jobs::Digest fingerprint{};
@@ -81,7 +82,8 @@ class MemoryJobs {
   std::map<jobs::JobId, Seq> ids_;
   Epoch registered_ = 0;  // one process: until the next Join
   std::map<std::string, std::array<std::uint64_t, jobs::kJobStateCount>> routes_;
-  std::map<jobs::Lane, Timed> claimable_;  // by due time
+  std::map<std::pair<std::string, TenantId>, std::uint64_t> waiting_;  // of each tenant
+  std::map<jobs::Lane, Timed> claimable_;                              // by due time
   std::map<Epoch, std::set<Seq>> leased_;
   std::map<Order, std::set<Seq>> ordered_;  // that have not ended
   Timed expiring_, forgetting_;

@@ -35,7 +35,7 @@ void read_claims(const PostgresRows& rows, std::span<Claim* const> group, Postgr
   for (const Claim* const claim : group) {
     if (claim->jobs.empty()) continue;
     hints.claimed(claim->lane, claim->jobs.back().progress.due);
-    hints.changed(claim->lane.route, -static_cast<std::int64_t>(claim->jobs.size()));
+    hints.changed(claim->lane, -static_cast<std::int64_t>(claim->jobs.size()));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "jobs/tenant_room.hpp"
 #include "store/postgres_batch.hpp"
 
 namespace spillway::store {
@@ -85,7 +86,7 @@ void look_up(PostgresBatch& batch, const std::vector<Keyed>& keyed) {
                 const auto& [id, fingerprint] = job->second;
                 each->id = id;
                 if (id == each->job.id) continue;
-                if (is_counted) batch.hints.changed(each->job.lane.route, -1);
+                if (is_counted) batch.hints.changed(each->job.lane, -1);
                 each->result = fingerprint == each->job.idempotency->fingerprint
                                    ? Enqueue::Result::duplicate
                                    : Enqueue::Result::mismatch;
@@ -114,7 +115,7 @@ void add_alike(PostgresBatch& batch, std::span<Enqueue* const> alike) {
   batch.add(batch.is_careful ? careful(statement) : statement, std::move(parameters),
             [&batch, stored = std::move(stored)](const PostgresRows&) {
               for (const Enqueue* each : stored) {
-                batch.hints.changed(each->job.lane.route, 1);
+                batch.hints.changed(each->job.lane, 1);
                 batch.hints.appeared(each->job.accepted);
               }
             });
@@ -124,6 +125,7 @@ void add_alike(PostgresBatch& batch, std::span<Enqueue* const> alike) {
 struct Wanted {
   std::uint64_t jobs = 0;
   std::uint64_t most = 0;
+  bool is_in_share = false;  // one of them
 };
 
 void add_count(PostgresBatch& batch, const std::string& route, std::uint64_t most,
@@ -138,6 +140,52 @@ void add_count(PostgresBatch& batch, const std::string& route, std::uint64_t mos
                                   now - began);
             });
 }
+
+void add_tenants(PostgresBatch& batch, const std::string& route, TimePoint began) {
+  PostgresParameters parameters;
+  parameters.add(std::string_view(route)).add(sql_limit(PostgresHints::kMostTenants));
+  batch.add(PostgresStatement::count_tenants, std::move(parameters),
+            [&batch, route, began](const PostgresRows& rows) {
+              PostgresHints::Tenants tenants;
+              for (int row = 0; row < rows.size(); ++row)
+                tenants[static_cast<TenantId>(rows.number<std::int64_t>(row, 0))] =
+                    rows.number<std::int64_t>(row, 1);
+              const TimePoint now = Clock::now();
+              batch.hints.counted(route, std::move(tenants), now, now - began);
+            });
+}
+
+// Tenants of the route may have all of their share.
+bool is_scarce(const PostgresHints& hints, const std::string& route, const Wanted& want) {
+  return want.is_in_share && jobs::is_room_scarce(hints.waiting(route) + want.jobs, want.most);
+}
+
+// What waits, and what is accepted of this batch.
+class Room {
+ public:
+  explicit Room(const PostgresHints& hints) : hints_(hints) {}
+
+  // Takes a place if there is one.
+  Enqueue::Result take(const Enqueue& enqueue) {
+    const jobs::Lane& lane = enqueue.job.lane;
+    std::uint64_t& more = of_routes_[lane.route];
+    std::uint64_t& its_more = of_tenants_[{lane.route, lane.tenant}];
+    const std::uint64_t waiting = hints_.waiting(lane.route) + more;
+    if (waiting >= enqueue.max_pending) return Enqueue::Result::full;
+    const std::uint64_t its = hints_.waiting_of(lane) + its_more;
+    if (enqueue.is_in_share && jobs::is_room_scarce(waiting, enqueue.max_pending) &&
+        !jobs::tenant_has_room(its, waiting, enqueue.max_pending))
+      return Enqueue::Result::share_full;
+    ++more;
+    ++its_more;
+    return Enqueue::Result::accepted;
+  }
+
+ private:
+  const PostgresHints& hints_;
+  std::map<std::string, std::uint64_t> of_routes_;
+  std::map<std::pair<std::string, TenantId>, std::uint64_t> of_tenants_;
+};
 
 // Keys and ids that are in the store already: those requests are not new, and there is room for
 // them.
@@ -180,6 +228,7 @@ bool admit(PostgresBatch& batch, std::span<Enqueue* const> enqueues) {
     Wanted& of_route = wanted[each->job.lane.route];
     ++of_route.jobs;
     of_route.most = std::max(of_route.most, each->max_pending);
+    of_route.is_in_share = of_route.is_in_share || each->is_in_share;
   }
   const TimePoint now = Clock::now();
   for (const auto& [route, want] : wanted) {
@@ -188,23 +237,24 @@ bool admit(PostgresBatch& batch, std::span<Enqueue* const> enqueues) {
     }
   }
   if (!batch.flush()) return false;
+  for (const auto& [route, want] : wanted) {
+    if (is_scarce(batch.hints, route, want) && batch.hints.needs_tenants(route, now))
+      add_tenants(batch, route, now);
+  }
   const bool fits = !has_closed && std::all_of(wanted.begin(), wanted.end(), [&](const auto& each) {
-    return batch.hints.waiting(each.first) + each.second.jobs <= each.second.most;
+    const auto& [route, want] = each;
+    return batch.hints.waiting(route) + want.jobs <= want.most &&
+           !is_scarce(batch.hints, route, want);
   });
   Known known;
   if (!fits) add_known(batch, enqueues, known);
   if (!batch.flush()) return false;
-  std::map<std::string, std::uint64_t> waiting;
-  for (const auto& [route, want] : wanted) waiting[route] = batch.hints.waiting(route);
+  Room room(batch.hints);
   for (Enqueue* each : enqueues) {
     each->result = Enqueue::Result::accepted;
     if (known.has(each->job)) continue;
-    std::uint64_t& count = waiting[each->job.lane.route];
-    if (count >= each->max_pending) {
-      each->result = Enqueue::Result::full;
-      continue;
-    }
-    ++count;
+    each->result = room.take(*each);
+    if (each->result != Enqueue::Result::accepted) continue;
     if (each->job.idempotency) known.scopes.insert(each->job.idempotency->scope);
   }
   return true;
@@ -213,7 +263,7 @@ bool admit(PostgresBatch& batch, std::span<Enqueue* const> enqueues) {
 void add_enqueues(PostgresBatch& batch, std::span<Enqueue* const> group) {
   std::vector<Enqueue*> accepted;
   for (Enqueue* each : group) {
-    if (each->result != Enqueue::Result::full) accepted.push_back(each);
+    if (each->result == Enqueue::Result::accepted) accepted.push_back(each);
   }
   const std::span<Enqueue* const> all(accepted);
   for (std::size_t from = 0; from < all.size();) {

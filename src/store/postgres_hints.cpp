@@ -59,6 +59,36 @@ void PostgresHints::changed(const std::string& route, std::int64_t by) {
   if (found != counts_.end()) found->second.waiting += by;
 }
 
+void PostgresHints::changed(const jobs::Lane& lane, std::int64_t by) {
+  changed(lane.route, by);
+  const auto found = tenants_.find(lane.route);
+  if (found == tenants_.end()) return;
+  Tenants& waiting = found->second.waiting;
+  const auto its = waiting.try_emplace(lane.tenant).first;
+  its->second += by;
+  if (its->second <= 0) waiting.erase(its);  // no more of them than jobs that wait
+}
+
+bool PostgresHints::needs_tenants(const std::string& route, TimePoint now) const {
+  const auto found = tenants_.find(route);
+  if (found == tenants_.end()) return true;
+  const TenantCount& last = found->second;
+  return now - last.at >= std::max(kCountEvery, 50 * last.took);
+}
+
+void PostgresHints::counted(const std::string& route, Tenants tenants, TimePoint now,
+                            Duration took) {
+  tenants_[route] = {std::move(tenants), now, took};
+}
+
+std::uint64_t PostgresHints::waiting_of(const jobs::Lane& lane) const {
+  const auto route = tenants_.find(lane.route);
+  if (route == tenants_.end()) return 0;
+  const auto its = route->second.waiting.find(lane.tenant);
+  if (its == route->second.waiting.end()) return 0;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(its->second, 0));
+}
+
 std::uint64_t PostgresHints::waiting(const std::string& route) const {
   const auto found = counts_.find(route);
   if (found == counts_.end()) return 0;
@@ -68,7 +98,7 @@ std::uint64_t PostgresHints::waiting(const std::string& route) const {
 void PostgresHints::forget() {
   marks_.clear();
   appeared_.clear();
-  counts_.clear();
+  forget_counts();
 }
 
 }  // namespace spillway::store

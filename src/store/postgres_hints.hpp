@@ -9,7 +9,8 @@
 //
 // Counts: how many jobs of a route wait, as last counted, and what this proxy has changed since.
 // Other proxies' changes are seen by the next count, within a second (or 50 times what it takes),
-// so max_pending may be exceeded by what the others accept in that time.
+// so max_pending may be exceeded by what the others accept in that time. So it is with the tenants
+// of a route: those of which most jobs wait are counted, and of another one what was added since.
 #pragma once
 
 #include <cstdint>
@@ -41,14 +42,23 @@ class PostgresHints {
                    TimePoint now) const;
   void counted(const std::string& route, std::uint64_t waiting, TimePoint now, Duration took);
   void changed(const std::string& route, std::int64_t by);
+  void changed(const jobs::Lane& lane, std::int64_t by);
   std::uint64_t waiting(const std::string& route) const;
-  void forget_counts() { counts_.clear(); }
+  using Tenants = std::map<TenantId, std::int64_t>;
+  bool needs_tenants(const std::string& route, TimePoint now) const;
+  void counted(const std::string& route, Tenants tenants, TimePoint now, Duration took);
+  std::uint64_t waiting_of(const jobs::Lane& lane) const;
+  void forget_counts() {
+    counts_.clear();
+    tenants_.clear();
+  }
 
   void forget();
 
   static constexpr Duration kFullScanEvery = std::chrono::seconds{2};
   static constexpr Duration kCountEvery = std::chrono::seconds{1};
   static constexpr std::chrono::milliseconds kSlack{100};  // of clocks, and of commits
+  static constexpr std::size_t kMostTenants = 1000;        // that are counted, of a route
   static constexpr std::size_t kMostLanes = 65536;
   static constexpr std::size_t kMostAppearances = 4096;  // beyond, pairs of them are one
 
@@ -68,6 +78,12 @@ class PostgresHints {
     Duration took{};
   };
 
+  struct TenantCount {
+    Tenants waiting;
+    TimePoint at{};
+    Duration took{};
+  };
+
   jobs::WallTime first_appeared_since(std::uint64_t seen) const;
 
   std::map<jobs::Lane, Mark> marks_;
@@ -76,6 +92,7 @@ class PostgresHints {
   std::vector<Appearance> appeared_;
   std::uint64_t appearances_ = 0;
   std::map<std::string, Count> counts_;
+  std::map<std::string, TenantCount> tenants_;
   Duration full_scan_{};
 };
 

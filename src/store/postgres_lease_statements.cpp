@@ -112,6 +112,12 @@ SELECT count(*) FROM (
   LIMIT $2::int8) AS counted
 )sql";
 
+// Of a route: the $2 tenants of which most jobs wait.
+constexpr std::string_view kCountTenants = R"sql(
+SELECT tenant, count(*) FROM waiting WHERE route = $1::text
+GROUP BY tenant ORDER BY 2 DESC LIMIT $2::int8
+)sql";
+
 // Rows to decide on. One whose line another transaction has locked is left for the next time.
 constexpr std::string_view kLineIsFree =
     "(ordered_by IS NULL OR "
@@ -163,6 +169,7 @@ std::vector<PostgresStatementText> postgres_lease_statements() {
       {lanes, std::string(kLanes)},
       {announce, std::string(kAnnounce)},
       {count_waiting, std::string(kCountWaiting)},
+      {count_tenants, std::string(kCountTenants)},
   };
 }
 

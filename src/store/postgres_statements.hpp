@@ -38,6 +38,7 @@ enum class PostgresStatement : std::uint8_t {
   lanes,
   announce,
   count_waiting,
+  count_tenants,
   find,
   position,
   read_answer,

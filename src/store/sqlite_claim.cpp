@@ -95,9 +95,10 @@ void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
       states.push_back(static_cast<jobs::JobState>(rows.number(11)));
     }
   }
+  const auto tenant = static_cast<std::int64_t>(command.lane.tenant);
   for (std::size_t n = 0; n < found.size(); ++n) {
     lease_.execute(found[n], command.epoch);
-    ledger_.moved(*route, states[n], jobs::JobState::leased);
+    ledger_.moved(*route, tenant, states[n], jobs::JobState::leased);
   }
 }
 

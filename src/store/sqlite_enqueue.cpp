@@ -1,6 +1,7 @@
 #include "store/sqlite_enqueue.hpp"
 
 #include "jobs/life.hpp"
+#include "jobs/tenant_room.hpp"
 #include "store/sqlite_sql.hpp"
 #include "store/sqlite_time.hpp"
 
@@ -23,8 +24,8 @@ void SqliteEnqueue::operator()(Enqueue& command, jobs::WallTime now) {
   command.result = Enqueue::Result::accepted;
   if (job.idempotency && is_known(command)) return;
   const std::int64_t route = ledger_.find_or_add(job.lane.route);
-  if (ledger_.route(route).waiting() >= command.max_pending) {
-    if (!is_there(job.id)) command.result = Enqueue::Result::full;
+  if (const Enqueue::Result room = room_for(command, route); room != Enqueue::Result::accepted) {
+    if (!is_there(job.id)) command.result = room;
     return;
   }
   const bool is_blocked =
@@ -37,6 +38,17 @@ void SqliteEnqueue::operator()(Enqueue& command, jobs::WallTime now) {
     place.window = keys_.add(*job.idempotency, job.id, now);
   }
   insert(job, place);
+}
+
+Enqueue::Result SqliteEnqueue::room_for(const Enqueue& command, std::int64_t route) {
+  using Result = Enqueue::Result;
+  const std::uint64_t waiting = ledger_.route(route).waiting();
+  const std::uint64_t most = command.max_pending;
+  if (waiting >= most) return Result::full;
+  if (!command.is_in_share || !jobs::is_room_scarce(waiting, most)) return Result::accepted;
+  const auto tenant = static_cast<std::int64_t>(command.job.lane.tenant);
+  const bool has_room = jobs::tenant_has_room(ledger_.waiting_of(route, tenant), waiting, most);
+  return has_room ? Result::accepted : Result::share_full;
 }
 
 void SqliteEnqueue::operator()(KnowsKey& command, jobs::WallTime) {
@@ -65,7 +77,8 @@ bool SqliteEnqueue::insert(const jobs::NewJob& job, const Place& place) {
   if (database_.failed() || sqlite3_changes(database_.handle()) == 0) return false;
   insert_request_.execute(sqlite3_last_insert_rowid(database_.handle()), blob(job.head),
                           blob(job.body));
-  ledger_.moved(place.route, std::nullopt, JobState::queued);
+  ledger_.moved(place.route, static_cast<std::int64_t>(job.lane.tenant), std::nullopt,
+                JobState::queued);
   return true;
 }
 

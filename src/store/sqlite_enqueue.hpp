@@ -23,6 +23,8 @@ class SqliteEnqueue {
     std::optional<std::int64_t> ready{}, window{};
   };
 
+  // Accepted, or why the route has no room for it.
+  Enqueue::Result room_for(const Enqueue& command, std::int64_t route);
   bool insert(const jobs::NewJob& job, const Place& place);
   bool is_known(Enqueue& command);
   bool is_there(const jobs::JobId& id);

@@ -1,5 +1,7 @@
 #include "store/sqlite_ledger.hpp"
 
+#include "store/sqlite_sql.hpp"
+
 namespace spillway::store {
 
 std::uint64_t SqliteLedger::Route::waiting() const {
@@ -17,6 +19,7 @@ SqliteLedger::SqliteLedger(Database& database)
 void SqliteLedger::load() {
   routes_.clear();
   ids_.clear();
+  tenants_.reset();
   Statement all(database_,
                 "SELECT id, name, queued, leased, retrying, succeeded, dead, expired, cancelled"
                 " FROM routes");
@@ -62,9 +65,28 @@ const SqliteLedger::Route& SqliteLedger::route(std::int64_t id) const {
   return found == routes_.end() ? kNone : found->second;
 }
 
-void SqliteLedger::moved(std::int64_t id, std::optional<jobs::JobState> from,
+void SqliteLedger::count_tenants() {
+  tenants_.emplace();
+  Statement waiting(database_, sql::kCountTenants);
+  Rows rows = waiting.with();
+  while (rows.next()) (*tenants_)[{rows.number(0), rows.number(1)}] = rows.number(2);
+}
+
+std::uint64_t SqliteLedger::waiting_of(std::int64_t route, std::int64_t tenant) {
+  if (!tenants_) count_tenants();
+  const auto found = tenants_->find({route, tenant});
+  return found == tenants_->end() ? 0 : static_cast<std::uint64_t>(found->second);
+}
+
+void SqliteLedger::moved(std::int64_t id, std::int64_t tenant, std::optional<jobs::JobState> from,
                          std::optional<jobs::JobState> to) {
   if (from == to) return;
+  const int more = (to && waits(*to) ? 1 : 0) - (from && waits(*from) ? 1 : 0);
+  if (tenants_ && more != 0) {
+    const auto its = tenants_->try_emplace({id, tenant}).first;
+    its->second += more;
+    if (its->second == 0) tenants_->erase(its);
+  }
   Route& route = routes_[id];
   if (from) --route.by_state[index(*from)];
   if (to) ++route.by_state[index(*to)];

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "store/sqlite_database.hpp"
 
@@ -33,15 +34,23 @@ class SqliteLedger {
   std::int64_t find_or_add(const std::string& name);
   const Route& route(std::int64_t id) const;
   const std::map<std::int64_t, Route>& routes() const { return routes_; }
+  // How many jobs of a tenant wait. All are counted when that is asked for first; from then on it
+  // is kept in memory.
+  std::uint64_t waiting_of(std::int64_t route, std::int64_t tenant);
   // nullopt: the job is new, or gone.
-  void moved(std::int64_t route, std::optional<jobs::JobState> from,
+  void moved(std::int64_t route, std::int64_t tenant, std::optional<jobs::JobState> from,
              std::optional<jobs::JobState> to);
 
  private:
+  using Tenants = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+
+  void count_tenants();
+
   Database& database_;
   Statement insert_, update_;
   std::map<std::int64_t, Route> routes_;
   std::map<std::string, std::int64_t, std::less<>> ids_;
+  std::optional<Tenants> tenants_;  // of each route, those with jobs that wait
 };
 
 }  // namespace spillway::store

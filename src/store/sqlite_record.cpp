@@ -60,6 +60,7 @@ std::optional<SqliteRecord> SqliteRecords::read(Rows rows) {
   record.expires = time_of(rows.number(12));
   record.kept = std::chrono::milliseconds(rows.number(13));
   if (!rows.is_null(14)) record.key_window = rows.number(14);
+  record.tenant = rows.number(15);
   return record;
 }
 
@@ -77,7 +78,7 @@ void SqliteRecords::change(const SqliteRecord& record, const jobs::Progress& aft
                     static_cast<std::int64_t>(index(after.cause)), number_if(ends, after.ended),
                     number_if(ends, after.ended + record.kept), number_of(record.expires),
                     std::int64_t{is_blocked});
-  ledger_.moved(record.route, record.progress.state, after.state);
+  ledger_.moved(record.route, record.tenant, record.progress.state, after.state);
   if (record.key_window && ends && !had_ended) {
     keys_.ended(*record.key_window, after.ended, record.kept);
   }
@@ -104,7 +105,7 @@ void SqliteRecords::remove(const SqliteRecord& record) {
   delete_request_.execute(record.seq);
   delete_answer_.execute(record.seq);
   delete_attempts_.execute(record.seq);
-  ledger_.moved(record.route, record.progress.state, std::nullopt);
+  ledger_.moved(record.route, record.tenant, record.progress.state, std::nullopt);
 }
 
 }  // namespace spillway::store

@@ -17,6 +17,7 @@ struct SqliteRecord {
   std::int64_t seq = 0;
   jobs::JobId id;
   std::int64_t route = 0;
+  std::int64_t tenant = 0;
   jobs::Progress progress;
   Epoch epoch = 0;  // 0: it is not leased
   std::optional<std::string> ordered;

@@ -43,6 +43,10 @@ inline constexpr const char* kClaimable =
     " target, state, head, body FROM jobs INDEXED BY jobs_claimable"
     " JOIN requests ON requests.seq = jobs.seq"
     " WHERE rank = ?1 AND route = ?2 AND tenant = ?3 AND ready <= ?4 ORDER BY ready, jobs.seq";
+// All that wait: once, when a route has little room left.
+inline constexpr const char* kCountTenants =
+    "SELECT route, tenant, count(*) FROM jobs INDEXED BY jobs_expiring WHERE state IN (0, 2)"
+    " GROUP BY route, tenant";
 // The clock was set back by ?2, and it is ?1 now. Goes through all jobs.
 inline constexpr const char* kTurnBack =
     "UPDATE jobs SET accepted = min(accepted, ?1),"
@@ -57,7 +61,7 @@ inline constexpr const char* kLease =
 #define SPILLWAY_JOB_RECORD                                                                 \
   "SELECT seq, id, route, state, due, attempts, recoveries, cause, ended, epoch, ordered, " \
   "blocked,"                                                                                \
-  " expires, kept, key_window FROM jobs "
+  " expires, kept, key_window, tenant FROM jobs "
 inline constexpr const char* kRecordById = SPILLWAY_JOB_RECORD "WHERE id = ?1";
 inline constexpr const char* kRecordBySeq = SPILLWAY_JOB_RECORD "WHERE seq = ?1";
 #undef SPILLWAY_JOB_RECORD

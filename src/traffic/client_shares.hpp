@@ -19,10 +19,10 @@ namespace spillway::traffic {
 
 class ClientShares {
  public:
-  // Bytes taken by one client; never below zero.
+  // What one client has taken; never below zero.
   class Share {
    public:
-    void add(std::int64_t bytes) { taken_.fetch_add(bytes, std::memory_order_relaxed); }
+    void add(std::int64_t more) { taken_.fetch_add(more, std::memory_order_relaxed); }
     std::uint64_t taken() const {
       return static_cast<std::uint64_t>(taken_.load(std::memory_order_relaxed));
     }

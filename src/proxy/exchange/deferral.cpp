@@ -12,6 +12,7 @@
 #include "jobs/prefer.hpp"
 #include "jobs/route_room.hpp"
 #include "jobs/stored_request.hpp"
+#include "proxy/exchange/counted_client.hpp"
 #include "proxy/exchange/key_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/jobs/new_job_id.hpp"
@@ -242,7 +243,8 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
       has_key && !key_.is_held() &&
       !key_.take(queue.keys_in_hand(), job.idempotency->scope, KeyUse::written_down);
   const std::uint64_t most = is_full || is_in_hand ? 0 : defer()->max_pending;
-  StoreCall call{store::Enqueue{.job = std::move(job), .max_pending = most}};
+  StoreCall call{
+      store::Enqueue{.job = std::move(job), .max_pending = most, .is_in_share = is_in_share()}};
   call.home = &services_.mailbox;
   call.parking = &parking_;
   if (!queue.submit(call)) co_return not_deferred(queue.condition().reason());
@@ -257,6 +259,7 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   const auto& enqueue = call.as<store::Enqueue>();
   observe::JobCounts& counts = queue.counts();
   job_ = {.id = enqueue.id, .progress = {}};
+  if (enqueue.result == Result::share_full) co_return share_of_deferred_is_full();
   if (enqueue.result != Result::full) key_.release();  // from now on the store has it
   if (enqueue.result == Result::accepted) {
     ++counts.accepted;
@@ -270,6 +273,12 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   }
   if (enqueue.result == Result::mismatch) co_return reused_idempotency_key();
   co_return is_in_hand ? idempotency_key_in_hand() : not_deferred(Reason::store_full);
+}
+
+// A trusted peer that names neither a tenant nor a client stands for all of its own.
+bool Deferral::is_in_share() const {
+  return request_.subject.tenant.source != config::TenantKey::client_address ||
+         counted_client(request_).has_value();
 }
 
 // What has become of the job that stands for a duplicate: its client is not promised what will not
@@ -304,11 +313,13 @@ std::string Deferral::applied_to_answer() const {
   return "wait=" + std::to_string(longest_wait().count());
 }
 
+// Not in a full house: a client that waits costs a connection, and can ask for the job later.
 Task<bool> Deferral::wait_for_end() {
   const TimePoint until = request_.arrived + longest_wait();
   std::optional<jobs::Progress> known;
-  while (services_.now() < until && !services_.draining) {
-    const Followed next = co_await follow(services_, parking_, job_.id, known, until);
+  while (services_.now() < until && !services_.draining && !services_.owner.is_house_full()) {
+    const Followed next =
+        co_await follow(services_, parking_, job_.id, known, until, FullHouse::gives_way);
     if (!next.job) co_return false;
     known = next.job->progress;
     job_ = {.id = job_.id, .progress = *known, .position = next.job->position};

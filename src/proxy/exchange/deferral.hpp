@@ -84,6 +84,7 @@ class Deferral {
   std::optional<Fault> fill(jobs::NewJob& job, std::string content) const;
   std::optional<Fault> read_key(jobs::NewJob& job) const;
   Task<std::optional<Fault>> store(jobs::NewJob job);
+  bool is_in_share() const;
   Task<std::optional<Fault>> see_job();
   std::string principal() const;
   void log_accepted(const jobs::NewJob& job) const;

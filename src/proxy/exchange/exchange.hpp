@@ -96,7 +96,7 @@ class Exchange {
   // How each kind of answer is sent (send.cpp).
   Task<std::optional<Fault>> send_problem(const Fault& fault);
   Task<std::optional<Fault>> send_cached();
-  Task<bool> send_stored(const cache::StoredResponse& stored, std::string_view content);
+  Task<bool> send_kept(std::string_view content, const cache::StoredResponse* stored);
   Task<std::optional<Fault>> send_fallback();
   Task<std::optional<Fault>> send_own(const OwnResponse& response);
   Task<std::optional<Fault>> open_tunnel();

@@ -113,14 +113,15 @@ Fault waited_in_vain(Reason reason, Milliseconds retry_after) {
 }
 
 Fault no_tunnel(Reason reason, Milliseconds retry_after) {
-  return {
-      .outcome = Outcome::denied,
-      .reason = reason,
-      .status = 503,
-      .detail = reason == Reason::draining
-                    ? "This proxy is about to end and opens no lasting connections any more."
-                    : "There are as many lasting connections as may be. Please try again later.",
-      .retry_after = retry_after};
+  return {.outcome = Outcome::denied,
+          .reason = reason,
+          .status = 503,
+          .detail =
+              reason == Reason::draining
+                  ? "This proxy is about to end and opens no lasting connections any more."
+                  : "There are as many lasting connections as may be, in all or from one client's "
+                    "address. Please try again later.",
+          .retry_after = retry_after};
 }
 
 Fault circuit_open(Milliseconds retry_after) {
@@ -196,6 +197,15 @@ Fault not_deferred(Reason reason) {
                           "later."
                         : "The service is busy, and this proxy cannot keep the request for later. "
                           "Please try again later.",
+          .retry_after = Milliseconds{5000}};
+}
+
+Fault share_of_deferred_is_full() {
+  return {.reason = Reason::store_full,
+          .status = 503,
+          .detail =
+              "As many requests of this client are kept for later as leave room for those of "
+              "others. Please try again later.",
           .retry_after = Milliseconds{5000}};
 }
 

@@ -96,6 +96,8 @@ Fault waited_in_vain(Reason reason, Milliseconds retry_after);
 // The request was to be deferred, and the store cannot take it (STORE_UNAVAILABLE) or has no room
 // (STORE_FULL): 503.
 [[gnu::cold]] Fault not_deferred(Reason reason);
+// Nor does its tenant have more of the room for them: STORE_FULL, 503.
+[[gnu::cold]] Fault share_of_deferred_is_full();
 // Of a request that would be deferred: it has no Idempotency-Key where one is required (400), one
 // that cannot be read (400), one that came with another request before (422
 // IDEMPOTENCY_MISMATCH), one that another request has at the moment (409 IDEMPOTENCY_CONFLICT), or

@@ -29,7 +29,8 @@ Task<std::optional<Fault>> JobResource::tell_progress(ClientSession& session) {
   std::optional<jobs::Progress> shown;
   while (services_.now() < until && !services_.draining) {
     const TimePoint due = std::min(until, services_.now() + kKeepAlive);
-    const Followed next = co_await follow(services_, parking_, followed_, shown, due);
+    const Followed next =
+        co_await follow(services_, parking_, followed_, shown, due, FullHouse::stays);
     if (next.status == Followed::Status::forgotten) break;
     if (next.status == Followed::Status::client_gone) co_return client_gone();
     std::string event = ":\n\n";  // a comment, which keeps the connection alive

@@ -26,10 +26,16 @@ Task<Look> look_at(Services& services, Parking& parking, jobs::JobId id) {
   co_return Look{true, std::move(look.as<store::Find>().job)};
 }
 
-// False: the client has gone. A worker that drains is noticed within kLookAgain.
+bool is_over(const Services& services, TimePoint until, FullHouse in_full) {
+  return services.now() >= until || services.draining ||
+         (in_full == FullHouse::gives_way && services.owner.is_house_full());
+}
+
+// False: the client has gone. A worker that drains, and a full house, are noticed within
+// kLookAgain.
 Task<bool> wait_for_change(const Services& services, Parking& parking, const JobWatch& watch,
-                           TimePoint until) {
-  while (!watch.delivered && services.now() < until && !services.draining) {
+                           TimePoint until, FullHouse in_full) {
+  while (!watch.delivered && !is_over(services, until, in_full)) {
     const TimePoint due = std::min(until, services.now() + kLookAgain);
     const Wake wake = co_await parking.park({.deadline = due, .client_gone = true});
     if (wake == Wake::client_gone) co_return false;
@@ -40,7 +46,7 @@ Task<bool> wait_for_change(const Services& services, Parking& parking, const Job
 }  // namespace
 
 Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
-                      std::optional<jobs::Progress> known, TimePoint until) {
+                      std::optional<jobs::Progress> known, TimePoint until, FullHouse in_full) {
   using Status = Followed::Status;
   for (;;) {
     JobWatch watch;
@@ -54,14 +60,13 @@ Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
     const bool looks_again = !look.is_answered || services.jobs->condition().is_shared();
     TimePoint again = looks_again ? std::min(until, services.now() + kLookAgain) : until;
     if (is_forgotten || has_changed) again = TimePoint{};
-    const bool is_there = co_await wait_for_change(services, parking, watch, again);
+    const bool is_there = co_await wait_for_change(services, parking, watch, again, in_full);
     const bool is_coming = !watch.delivered && !services.jobs->unwatch(watch);
     while (is_coming && !watch.delivered) co_await parking.park({});
     if (is_forgotten) co_return Followed{Status::forgotten, std::nullopt};
     if (has_changed) co_return Followed{Status::changed, std::move(look.job)};
     if (!is_there) co_return Followed{Status::client_gone, std::nullopt};
-    if (services.now() >= until || services.draining)
-      co_return Followed{Status::unchanged, std::nullopt};
+    if (is_over(services, until, in_full)) co_return Followed{Status::unchanged, std::nullopt};
   }
 }
 

@@ -21,7 +21,7 @@ struct SeenJob {
 struct Followed {
   enum class Status : std::uint8_t {
     changed,
-    unchanged,    // until the time was over, or the proxy drains
+    unchanged,    // until the time was over, the proxy drains or the house is full
     client_gone,  // meanwhile
     forgotten,    // there is no such job
   };
@@ -32,7 +32,8 @@ struct Followed {
 // Returns once the job's progress is another one than `known`. A change that another proxy makes is
 // seen up to a second later; a store that does not answer is waited for. The client's connection is
 // watched meanwhile.
+enum class FullHouse : std::uint8_t { stays, gives_way };
 Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
-                      std::optional<jobs::Progress> known, TimePoint until);
+                      std::optional<jobs::Progress> known, TimePoint until, FullHouse in_full);
 
 }  // namespace spillway::proxy

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::string_view kJobs = "/jobs/";
 constexpr std::size_t kIdSize = 32;
+// As much of a response waits for each client in any case.
+constexpr std::size_t kUncounted = 64 * 1024;
 constexpr std::string_view kJsonFields =
     "Content-Type: application/json\r\nCache-Control: no-store\r\n";
 
@@ -190,9 +192,15 @@ Task<Answer> JobResource::show_answer(jobs::JobId id, Cut cut) {
     read.answer->fields += "Spillway-Job: cut\r\n";
     read.answer->body.clear();
   }
+  // Until its client has taken it, it is kept for it alone.
+  const bool is_counted = read.answer->body.size() > kUncounted;
+  if (is_counted && !kept_.reserve_whole(read.answer->body.size())) {
+    services_.recent.miss_memory(services_.now());
+    co_return denied(Reason::budget_exceeded, LookupLimit::kLater);
+  }
   const bool has_date = ("\r\n" + read.answer->fields).find("\r\nDate:") != std::string::npos;
   response_ = {read.answer->status, std::move(read.answer->fields), std::move(read.answer->body),
-               has_date};
+               has_date, is_counted};
   co_return JobReport{};
 }
 

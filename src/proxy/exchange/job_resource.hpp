@@ -16,6 +16,7 @@
 #include "proxy/exchange/own_response.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
+#include "proxy/exchange/spill.hpp"
 #include "proxy/jobs/store_call.hpp"
 #include "proxy/net/task.hpp"
 
@@ -33,7 +34,11 @@ class JobResource {
   // `response`: where its reports are written.
   JobResource(Services& services, const RequestContext& request, Parking& parking,
               OwnResponse& response)
-      : services_(services), request_(request), parking_(parking), response_(response) {}
+      : services_(services),
+        request_(request),
+        parking_(parking),
+        response_(response),
+        kept_(services, request) {}
   JobResource(const JobResource&) = delete;
   JobResource& operator=(const JobResource&) = delete;
 
@@ -72,6 +77,7 @@ class JobResource {
   const RequestContext& request_;
   Parking& parking_;
   OwnResponse& response_;
+  Spill kept_;            // counts the answer that is sent
   jobs::JobId followed_;  // by its events
 };
 

@@ -1,6 +1,7 @@
 #include "proxy/exchange/long_lived.hpp"
 
 #include "http/ascii.hpp"
+#include "proxy/exchange/counted_client.hpp"
 
 namespace spillway::proxy {
 
@@ -29,12 +30,15 @@ std::optional<Fault> take_permit(Services& services, const RequestContext& reque
                                  Admission& admission, observe::TunnelKind kind,
                                  TunnelPermit& permit) {
   observe::TunnelCounts& counts = services.gauges.tunnels[index(kind)];
-  if (services.draining || !services.tunnel_permits.try_take(request.limits().tunnels)) {
+  TunnelPermits& permits = services.tunnel_permits;
+  const std::optional<IpAddress> client = counted_client(request);
+  TunnelPermits::Share* const its = client ? &permits.of(*client) : nullptr;
+  if (services.draining || !permits.try_take(request.limits().tunnels, its)) {
     counts.asked[index(observe::TunnelResult::refused)].add();
     const Reason reason = services.draining ? Reason::draining : Reason::tunnel_limit;
     return no_tunnel(reason, admission.retry_after());
   }
-  permit = TunnelPermit(services.tunnel_permits, counts);
+  permit = TunnelPermit(permits, counts, its);
   return std::nullopt;
 }
 

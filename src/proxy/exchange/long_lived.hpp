@@ -24,7 +24,8 @@ bool is_event_stream(const http::RequestHead& request, const http::ResponseHead&
 // The time until the head is no latency: a backend may send the head only with the first event.
 bool expects_long_response(const http::RequestHead& request, std::string_view upgrade);
 
-// Takes a permit of limits.tunnels. A fault when none is left, or the proxy drains.
+// Takes a permit of limits.tunnels. A fault when none is left, or none for this client, or the
+// proxy drains.
 std::optional<Fault> take_permit(Services& services, const RequestContext& request,
                                  Admission& admission, observe::TunnelKind kind,
                                  TunnelPermit& permit);

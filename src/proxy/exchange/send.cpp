@@ -83,7 +83,7 @@ Task<std::optional<Fault>> Exchange::send_cached() {
   std::string_view content = stored->content();
   if (is_known || request_.head.method == http::Verb::head) content = {};
   if (!content.empty() && head.part) content = content.substr(head.part->first, head.part->size());
-  const bool sent = co_await send_stored(*stored, content);
+  const bool sent = co_await send_kept(content, stored.get());
   if (lookup_.wants_refresh()) {
     services_.owner.begin_refresh(
         {.served = request_, .head = session_.head_text(), .lookup = lookup_});
@@ -92,9 +92,9 @@ Task<std::optional<Fault>> Exchange::send_cached() {
   co_return std::nullopt;
 }
 
-// A client that takes its time keeps the response in memory. Where the store needs the room, it is
-// cut off unless it has got on (reading.hpp).
-Task<bool> Exchange::send_stored(const cache::StoredResponse& stored, std::string_view content) {
+// A client that takes its time keeps the content in memory. Where others need the room, it is cut
+// off unless it has got on (reading.hpp). `stored`: null, or what the content is of.
+Task<bool> Exchange::send_kept(std::string_view content, const cache::StoredResponse* stored) {
   TimePoint since = services_.now();
   std::uint64_t before = 0;
   for (;;) {
@@ -107,7 +107,9 @@ Task<bool> Exchange::send_stored(const cache::StoredResponse& stored, std::strin
     const TimePoint now = services_.now();
     const cache::Reading reading{now - since, session_.body_bytes_sent() - before};
     if (reading.lasted < cache::kReadingGrace) continue;
-    if (stored.is_wanted_back(now) && !cache::may_go_on(reading)) {
+    const bool is_wanted = stored != nullptr ? stored->is_wanted_back(now)
+                                             : services_.recent.missed_memory_lately(now);
+    if (is_wanted && !cache::may_go_on(reading)) {
       services_.gauges.too_slow_takers.add();
       session_.abort();
       co_return false;
@@ -149,9 +151,14 @@ Task<std::optional<Fault>> Exchange::send_own(const OwnResponse& response) {
   if (!response.has_date) with.date = services_.wall_clock.date();
   with.queue_wait = admission_.queue_wait();
   if (!session_.start_fallback(head, with)) co_return head_too_large();
-  const bool with_content = request_.head.method != http::Verb::head;
-  const bool sent = co_await send_to_client(
-      parking_, session_, with_content ? std::string_view(response.content) : std::string_view{});
+  std::string_view content = response.content;
+  if (request_.head.method == http::Verb::head) content = {};
+  if (response.takes_memory) {
+    const bool kept_up = co_await send_kept(content, nullptr);
+    if (!kept_up) co_return client_gone();
+    co_return std::nullopt;
+  }
+  const bool sent = co_await send_to_client(parking_, session_, content);
   if (!sent) co_return client_gone();
   co_return std::nullopt;
 }

@@ -114,6 +114,9 @@ class RecentEvents {
   void remember_failed(std::uint64_t key) {
     failures_[key % failures_.size()] = {key, Clock::now()};
   }
+  // An answer could not be sent since those of slow clients take up the memory for them.
+  void miss_memory(TimePoint now) { missed_memory_ = now; }
+  bool missed_memory_lately(TimePoint now) const { return now - missed_memory_ < kMissed; }
   // At most ten lines of shadow mode a second.
   bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
   // At most one line of temporary files in ten seconds.
@@ -124,8 +127,11 @@ class RecentEvents {
     std::uint64_t key = 0;
     TimePoint at{};
   };
+  static constexpr Duration kMissed = std::chrono::seconds(10);
+
   std::array<TenantId, 256> named_{};
   std::array<Failure, 256> failures_{};
+  TimePoint missed_memory_{};
   resilience::TokenBucket shadow_lines_;
   resilience::TokenBucket temp_file_lines_;
 };

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "proxy/exchange/counted_client.hpp"
+
 namespace spillway::proxy {
 
 namespace {
@@ -13,15 +15,6 @@ constexpr std::uint64_t kInMemory = 32;
 constexpr std::uint64_t kInFiles = 8;
 // So many clients do.
 constexpr std::uint64_t kClients = 4;
-
-// nullopt: a trusted peer that names no client. It stands for all of its own.
-std::optional<IpAddress> counted_client(const RequestContext& request) {
-  const traffic::Peer& peer = request.client.peer;
-  const IpAddress client =
-      request.generation->generation().classifier.client_of(request.head, peer);
-  if (peer.trusted && client == peer.address) return std::nullopt;
-  return client;
-}
 }  // namespace
 
 Spill::~Spill() {
@@ -41,9 +34,13 @@ const Spill::OfClient& Spill::of_client() {
   return of_client_;
 }
 
+std::uint64_t Spill::memory_of_worker() const {
+  return limits().buffer_bytes / request_.generation->generation().metrics.size();
+}
+
 bool Spill::has_memory(std::uint64_t bytes) {
   const std::uint64_t in_all = limits().buffer_bytes;
-  const std::uint64_t worker = in_all / request_.generation->generation().metrics.size();
+  const std::uint64_t worker = memory_of_worker();
   const auto its = static_cast<std::uint64_t>(memory_);
   const auto all = static_cast<std::uint64_t>(services_.gauges.buffered_bytes.value());
   if (its + bytes > in_all / kInMemory || all + bytes > worker) return false;
@@ -55,6 +52,17 @@ bool Spill::has_memory(std::uint64_t bytes) {
 
 bool Spill::reserve(std::uint64_t bytes) {
   if (!has_memory(bytes)) return false;
+  count_memory(static_cast<std::int64_t>(bytes));
+  return true;
+}
+
+bool Spill::reserve_whole(std::uint64_t bytes) {
+  const auto all = static_cast<std::uint64_t>(services_.gauges.buffered_bytes.value());
+  const traffic::ClientShares::Share* const client = of_client().memory;
+  const std::uint64_t its = client != nullptr ? client->taken() : 0;
+  const std::uint64_t worker = memory_of_worker();
+  const bool has_room = all == 0 || all + bytes <= worker;
+  if (!has_room || (its != 0 && its + bytes > worker / kClients)) return false;
   count_memory(static_cast<std::int64_t>(bytes));
   return true;
 }

@@ -31,6 +31,9 @@ class Spill {
   // Counts so many bytes as taken until the end of the request, for content that has come and is
   // kept elsewhere. False: there is no memory for them.
   bool reserve(std::uint64_t bytes);
+  // The same for what came as a whole, whatever the part of a body: what it would leave of the
+  // memory, and of its client's part, counts only if there is something else in it.
+  bool reserve_whole(std::uint64_t bytes);
   // A file has room for so many bytes more, as far as is known. Once it has not, or could not be
   // made or written, none is used for this body any more.
   bool has_file(std::uint64_t bytes);
@@ -75,6 +78,7 @@ class Spill {
   };
 
   const OfClient& of_client();
+  std::uint64_t memory_of_worker() const;
   const config::Limits& limits() const { return request_.limits(); }
   bool write(std::string_view bytes);
   bool give_up_file(observe::Counter& counter);

@@ -4,24 +4,55 @@
 // outcome.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "observe/tunnel_use.hpp"
 #include "proxy/net/capped_counter.hpp"
+#include "traffic/client_shares.hpp"
 
 namespace spillway::proxy {
 
-// Permits taken. Shared, lock-free; outlives every generation.
+// Permits taken, in all and by each client. Shared, lock-free; outlives every generation.
 class TunnelPermits {
  public:
-  // `most` may change from call to call; permits already taken stay taken.
-  bool try_take(std::uint32_t most) { return taken_.try_increment(most); }
-  void give_back() { taken_.decrement(); }
+  using Share = traffic::ClientShares::Share;
+
+  explicit TunnelPermits(traffic::SipKey key = {}) : of_clients_(key) {}
+
+  Share& of(const IpAddress& client) { return of_clients_.of(client); }
+  // No more than these, whatever `limit`: what the connections in force allow. No bound until
+  // then.
+  void set_most(std::uint32_t most) { most_.store(most, std::memory_order_relaxed); }
+  std::uint32_t most(std::uint32_t limit) const {
+    return std::min(limit, most_.load(std::memory_order_relaxed));
+  }
+  // `limit` may change from call to call; permits already taken stay taken. `client`: null, or
+  // whose permit it is. It gets no more than it leaves to others: one alone has half of all, two
+  // have a third each (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998). A few more if
+  // several workers ask at the same moment.
+  bool try_take(std::uint32_t limit, Share* client = nullptr) {
+    const std::uint32_t most = this->most(limit);
+    const std::uint32_t all = taken_.count();
+    if (client != nullptr && all < most && client->taken() >= most - all) return false;
+    if (!taken_.try_increment(most)) return false;
+    if (client != nullptr) client->add(1);
+    return true;
+  }
+  // With the same `client`.
+  void give_back(Share* client = nullptr) {
+    taken_.decrement();
+    if (client != nullptr) client->add(-1);
+  }
   std::uint32_t taken() const { return taken_.count(); }
 
  private:
   CappedCounter taken_;
+  std::atomic<std::uint32_t> most_{std::numeric_limits<std::uint32_t>::max()};
+  traffic::ClientShares of_clients_;
 };
 
 // On its worker's thread only; `counts` are that worker's and outlive it.
@@ -29,15 +60,18 @@ class TunnelPermit {
  public:
   TunnelPermit() = default;  // none
   // Owns a permit that was taken.
-  TunnelPermit(TunnelPermits& places, observe::TunnelCounts& counts)
-      : places_(&places), counts_(&counts) {}
+  TunnelPermit(TunnelPermits& places, observe::TunnelCounts& counts,
+               TunnelPermits::Share* client = nullptr)
+      : places_(&places), client_(client), counts_(&counts) {}
   TunnelPermit(TunnelPermit&& other) noexcept
       : places_(std::exchange(other.places_, nullptr)),
+        client_(other.client_),
         counts_(other.counts_),
         open_(other.open_) {}
   TunnelPermit& operator=(TunnelPermit&& other) noexcept {
     end(observe::TunnelEnd::stopped);
     places_ = std::exchange(other.places_, nullptr);
+    client_ = other.client_;
     counts_ = other.counts_;
     open_ = other.open_;
     return *this;
@@ -54,7 +88,7 @@ class TunnelPermit {
   // Gives the permit back. Without open() it counts as declined, whatever `how`.
   void end(observe::TunnelEnd how) {
     if (places_ == nullptr) return;
-    std::exchange(places_, nullptr)->give_back();
+    std::exchange(places_, nullptr)->give_back(client_);
     if (open_) {
       counts_->ended[index(how)].add();  // first: readers see it in one of the two
       counts_->open.subtract();
@@ -65,6 +99,7 @@ class TunnelPermit {
 
  private:
   TunnelPermits* places_ = nullptr;
+  TunnelPermits::Share* client_ = nullptr;  // null: it is not counted
   observe::TunnelCounts* counts_ = nullptr;
   bool open_ = false;
 };

@@ -28,7 +28,8 @@ Task<Answer> WaitingResource::begin_events() {
     if (status.limit != Reason::none) co_return too_many_visits(status.limit, status.poll);
     // A stream cannot hand out a ticket that is signed anew: the visitor gets it by its next poll.
     if (status.view && !given_ && !status.view->begins && status.view->ahead < kFront)
-      seat_ = room_->take_event_seat(request_.limits().tunnels / kShareOfTunnels);
+      seat_ = room_->take_event_seat(services_.tunnel_permits.most(request_.limits().tunnels) /
+                                     kShareOfTunnels);
   }
   if (seat_) {
     followed_ = *token;

@@ -90,8 +90,12 @@ CallQueue::Batch CallQueue::take_batch() {
   }
   for (std::size_t n = 0; n < kBatchKeyQuestions && !key_questions_.empty(); ++n)
     batch.push_back(take(key_questions_, question_bytes_));
-  for (std::size_t n = 0; n < kBatchLookups && !lookups_.empty(); ++n)
+  std::size_t answers = 0;
+  for (std::size_t n = 0; n < kBatchLookups && !lookups_.empty(); ++n) {
+    const bool is_answer = std::holds_alternative<store::ReadAnswer>(lookups_.front()->command);
+    if (is_answer && ++answers > kBatchAnswers) break;
     batch.push_back(take(lookups_, question_bytes_));
+  }
   // One in each batch, so that none waits for ever.
   for (std::size_t n = 0; n < kBatchLetters && !letters_.empty(); ++n) {
     if (n > 0 && bytes >= kBatchBytes) break;

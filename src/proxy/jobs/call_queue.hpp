@@ -33,6 +33,7 @@ class CallQueue {
   static constexpr std::size_t kBatchBytes = 1 << 20;
   static constexpr std::size_t kBatchKeyQuestions = 128;
   static constexpr std::size_t kBatchLookups = 64;
+  static constexpr std::size_t kBatchAnswers = 8;  // of these; they may be long
   static constexpr std::size_t kBatchLetters = 64;
   static constexpr std::size_t kBatchNotices = 64;
 

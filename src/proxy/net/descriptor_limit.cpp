@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "config/tunnels.hpp"
 #include "proxy/net/connection_budget.hpp"
 #include "proxy/net/pipe.hpp"
 
@@ -39,15 +40,19 @@ Affordable affordable_within(std::uint64_t open_files, const config::Config& con
           : std::min<std::uint64_t>(left / kTempFiles, config.limits.connections);
   left -= files;
   // A client with a tunnel, or one that shadow mode forwards, holds an upstream connection too.
+  // Of two clients no more than one has a tunnel: three descriptors.
   const std::uint64_t in_pairs =
-      is_shadow ? left / 2 : std::min<std::uint64_t>(config.limits.tunnels, left / 2);
-  return {.connections = static_cast<std::uint32_t>(
-              std::clamp<std::uint64_t>(left - in_pairs, 1, config.limits.connections)),
-          .temp_files = static_cast<std::uint32_t>(files)};
+      is_shadow ? left / 2 : std::min<std::uint64_t>(config.limits.tunnels, left / 3);
+  const auto connections = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(left - in_pairs, 1, config.limits.connections));
+  return {.connections = connections,
+          .temp_files = static_cast<std::uint32_t>(files),
+          .tunnels = config::tunnels_among(connections, config.limits)};
 }
 
 Affordable affordable(const config::Config& config, std::size_t workers) {
-  const Affordable all{config.limits.connections, config.limits.connections};
+  const std::uint32_t most = config.limits.connections;
+  const Affordable all{most, most, config::tunnels_among(most, config.limits)};
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return all;
   files.rlim_cur = files.rlim_max;

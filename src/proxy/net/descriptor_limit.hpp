@@ -1,4 +1,4 @@
-// How many client connections and temporary files the process has file descriptors for.
+// How many client connections, tunnels and temporary files the process has file descriptors for.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@ namespace spillway::proxy {
 struct Affordable {
   std::uint32_t connections = 0;  // between 1 and limits.connections
   std::uint32_t temp_files = 0;   // of which each belongs to a connection
+  std::uint32_t tunnels = 0;      // config::tunnels_among() them
 };
 
 // What fits under a limit of open files (RLIMIT_NOFILE), beside the process's own descriptors,

@@ -78,8 +78,9 @@ void Server::Parts::activate(const std::shared_ptr<Generation>& next) noexcept {
 }
 
 std::uint32_t Server::Parts::max_client_connections(const config::Config& config) {
-  const auto [max, temp_files] = affordable(config, workers.size());
+  const auto [max, temp_files, tunnels] = affordable(config, workers.size());
   workers.set_most_temp_files(temp_files);
+  workers.set_most_tunnels(tunnels);
   if (max < config.limits.connections) {
     log.message(observe::Level::warn, "the limit of open files leaves room for " +
                                           std::to_string(max) +

@@ -34,6 +34,7 @@ class WorkerPool {
   std::size_t size() const { return workers_.size(); }
   std::uint32_t connections() const;
   void set_most_temp_files(std::uint32_t most) { temp_space_.set_most_files(most); }
+  void set_most_tunnels(std::uint32_t most) { tunnel_permits_.set_most(most); }
 
   void start();
   // Returns when no job's request is open at an upstream.

@@ -127,7 +127,7 @@ TEST_CASE("event streams and tunnels share one limit") {
     if (proxy.wait_closed() && request->target() == "/refused") closed.set();
   });
   ProxyUnderTest proxy(peer.address(), never_shed({{"limits", {{"tunnels", 2}}}}));
-  RawClient tunnel = open_tunnel(proxy.port());
+  RawClient tunnel = open_tunnel(proxy.port(), "/chat", "127.0.0.2");
   RawClient stream = open_stream(proxy.port());
   const Message refusal = RawClient(proxy.port()).ask(get("/refused"));
   CHECK(refusal.status() == 503);

@@ -68,6 +68,22 @@ TEST_CASE("in a full house those give way that have their answer and do not send
   for (RawClient& one : busy) CHECK(one.read_response().status() == 200);
 }
 
+TEST_CASE("in a full house those give way that wait for the answers of their jobs") {
+  CountingBackend backend({.service = 10s});
+  json settings = house();
+  settings.merge_patch(
+      {{"store", {{"url", "memory:"}}},
+       {"routes",
+        {{{"name", "all"}, {"match", {{"path", "/**"}}}, {"defer", {{"when", "prefer"}}}}}}});
+  const ProxyUnderTest proxy(backend.address(), settings);
+  std::deque<RawClient> waiting;
+  for (int n = 0; n < kMost; ++n)
+    waiting.emplace_back(proxy.port())
+        .send("POST /x" + kHost + "Prefer: respond-async, wait=60\r\nContent-Length: 0\r\n\r\n");
+  CHECK(lets_in(proxy));
+  for (RawClient& one : waiting) CHECK(one.read_response().status() == 202);
+}
+
 TEST_CASE("in a full house those give way whose bodies do not come") {
   CountingBackend backend({.service = 3s});
   const ProxyUnderTest proxy(backend.address(), house());

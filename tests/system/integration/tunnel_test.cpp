@@ -244,7 +244,8 @@ TEST_CASE("there are limits.tunnels tunnels at most and the upstream hears of no
   ScriptedPeer peer(echo_lines);
   ProxyUnderTest proxy(peer.address(), never_shed({{"limits", {{"tunnels", 2}}}}));
   std::vector<RawClient> clients;
-  for (int i = 0; i < 2; ++i) clients.push_back(open_tunnel(proxy.port()));
+  for (const char* from : {"127.0.0.2", "127.0.0.3"})
+    clients.push_back(open_tunnel(proxy.port(), "/chat", from));
   RawClient late(proxy.port());
   const Message refusal = late.ask(upgrade());
   CHECK(refusal.status() == 503);
@@ -257,6 +258,45 @@ TEST_CASE("there are limits.tunnels tunnels at most and the upstream hears of no
   clients.pop_back();
   CHECK(proxy.metric_becomes(kOpen, 1));
   CHECK(late.send(upgrade()).read_head().status() == 101);
+}
+
+TEST_CASE("a client gets as many tunnels as it leaves to others") {
+  ScriptedPeer peer(echo_lines);
+  nlohmann::json settings = never_shed({{"limits", {{"tunnels", 8}}}});
+  std::string forwarded;
+  std::size_t most = 4;
+  SUBCASE("by its address") {}
+  SUBCASE("by the address that a trusted peer names") {
+    settings["trusted_peers"] = {"127.0.0.2"};
+    forwarded = "X-Forwarded-For: 192.0.2.1\r\n";
+  }
+  SUBCASE("a trusted peer that names none has them all") {
+    settings["trusted_peers"] = {"127.0.0.2"};
+    most = 8;
+  }
+  ProxyUnderTest proxy(peer.address(), settings);
+  std::vector<RawClient> greedy;
+  Message told;
+  do {
+    RawClient& next = greedy.emplace_back(proxy.port(), 0, "127.0.0.2");
+    told = next.send(upgrade("/chat", forwarded)).read_head();
+  } while (told.status() == 101);
+  CHECK(greedy.size() - 1 == most);
+  CHECK(told.status() == 503);
+  RawClient other(proxy.port(), 0, "127.0.0.3");
+  CHECK(other.send(upgrade()).read_head().status() == (most == 8 ? 503 : 101));
+}
+
+TEST_CASE("tunnels leave half of the connections to others") {
+  ScriptedPeer peer(echo_lines);
+  ProxyUnderTest proxy(peer.address(), never_shed({{"limits", {{"connections", 8}}}}));
+  CHECK(proxy.state()["tunnels"]["limit"] == 4);
+  const std::vector<const char*> addresses{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"};
+  std::vector<RawClient> greedy;
+  for (const char* from : addresses) greedy.push_back(open_tunnel(proxy.port(), "/chat", from));
+  RawClient other(proxy.port());
+  CHECK(other.ask(upgrade()).status() == 503);
+  CHECK(other.ask(get("/")).body == "plain");
 }
 
 TEST_CASE("an upgrade that the upstream declines is an ordinary request and takes no place") {

@@ -75,8 +75,9 @@ inline void check_counted_without_its_life(const ProxyUnderTest& proxy) {
 }
 
 // The client's side of one, switched and ready.
-inline RawClient open_tunnel(std::uint16_t port, std::string_view target = "/chat") {
-  RawClient client(port);
+inline RawClient open_tunnel(std::uint16_t port, std::string_view target = "/chat",
+                             const char* from = nullptr) {
+  RawClient client(port, 0, from);
   const Message head = client.send(upgrade(target)).read_head();
   if (head.status() != 101) throw std::runtime_error("not switched: " + head.start_line);
   return client;

@@ -34,5 +34,17 @@ TEST_CASE("a time to come in that is shorter than the default is warned of, with
   CHECK(found[0].message.find("WCAG 2.2.1") != std::string::npos);
 }
 
+TEST_CASE("more tunnels than half of the connections are warned of, unless by default") {
+  const auto warned = [](const std::string& limits) {
+    return warnings(load_good(with(R"("limits":)" + limits)));
+  };
+  CHECK(warned(R"({"connections":800,"tunnels":400})").empty());
+  CHECK(warned(R"({"connections":500})").empty());
+  const Problems found = warned(R"({"connections":500,"tunnels":400})");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].path == "$.limits.tunnels");
+  CHECK(found[0].message.find("250 of these 400") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace spillway::config

@@ -143,13 +143,20 @@ TEST_CASE("tenants of a route take turns however much one of them has deferred")
 
 TEST_CASE("no more jobs of a route wait than its max_pending") {
   Desk desk(R"({"max_pending":5})");
-  CHECK(desk.defer(5));
-  CHECK_FALSE(desk.defer(1));
-  CHECK(desk.defer(5, 1));  // another route
+  CHECK(desk.defer(4));
+  CHECK_FALSE(desk.defer(1));  // its tenant's share
+  const auto of_another = [&] {
+    Request& request = desk.requests.emplace_back();
+    request.demand.tenant_id = TenantId{7};
+    return desk.jobs.accept(request, desk.now);
+  };
+  CHECK(of_another());
+  CHECK_FALSE(of_another());
+  CHECK(desk.defer(4, 1));  // another route
   const JobsSummary summary = desk.jobs.summary(desk.now);
-  CHECK(summary.deferred == 10);
-  CHECK(summary.not_kept == 1);
-  CHECK(summary.most_pending == 10);
+  CHECK(summary.deferred == 9);
+  CHECK(summary.not_kept == 2);
+  CHECK(summary.most_pending == 9);
 }
 
 TEST_CASE("an attempt that failed is tried again after a pause and no more often than configured") {

@@ -39,6 +39,43 @@ TEST_CASE("a route takes as many waiting jobs as it may have, and more when some
   });
 }
 
+TEST_CASE("a tenant takes three times what it leaves of a route, and another finds room") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    constexpr std::uint64_t kMost = 16;
+    std::uint64_t number = 0;
+    const auto ask = [&](std::uint64_t tenant, bool is_ordered = false) {
+      Enqueue enqueue;
+      enqueue.job = store.job(++number);
+      if (is_ordered) enqueue.job = in_order(enqueue.job, 1);
+      enqueue.job.lane.tenant = TenantId{tenant};
+      enqueue.max_pending = kMost;
+      enqueue.is_in_share = true;
+      return store.ask(enqueue).result;
+    };
+    const auto take_all = [&](std::uint64_t tenant, bool is_ordered = false) {
+      std::uint64_t taken = 0;
+      Result last{};
+      while ((last = ask(tenant, is_ordered)) == Result::accepted) ++taken;
+      CHECK(last == Result::share_full);
+      return taken;
+    };
+    CHECK(take_all(1) == 12);
+    CHECK(take_all(2, true) == 3);  // those that wait in an order count as well
+    CHECK(ask(3) == Result::accepted);
+    CHECK(ask(3) == Result::full);
+    // What the proxy asks for itself is in no share; a job sent again is there already.
+    store.claim(epoch, 8);
+    CHECK(store.enqueue(store.job(100), kMost).result == Result::accepted);
+    CHECK(store.enqueue(store.job(12), kMost).result == Result::accepted);
+    CHECK(ask(1) == Result::accepted);
+    // Six of ten.
+    if (!store.reopen()) return;
+    CHECK(take_all(1) == 3);
+    CHECK(ask(4) == Result::accepted);
+  });
+}
+
 TEST_CASE("what may have no place at all is told of its duplicate, also beside what may have one") {
   each_store([](UnderTest& store) {
     store.join();

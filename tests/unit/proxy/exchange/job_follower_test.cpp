@@ -111,8 +111,8 @@ struct Scene {
   void follow(std::uint8_t number, Duration time) {
     const jobs::Progress known;
     [](Scene& scene, jobs::JobId id, jobs::Progress now, TimePoint until) -> Detached {
-      Followed followed =
-          co_await proxy::follow(scene.process.services, scene.parking, id, now, until);
+      Followed followed = co_await proxy::follow(scene.process.services, scene.parking, id, now,
+                                                 until, scene.in_full);
       scene.ended = std::move(followed);
     }(*this, id_of(number), known, process.services.now() + time);
   }
@@ -139,6 +139,7 @@ struct Scene {
   JobQueue queue;
   Parking parking;
   std::optional<Followed> ended;
+  FullHouse in_full = FullHouse::stays;
 };
 
 store::Command cancel() {
@@ -217,6 +218,24 @@ TEST_CASE("who follows a job goes when the client does, and when the proxy drain
   REQUIRE(scene.waits_after(2));
   scene.parking.wake(Wake::client_gone);
   CHECK(scene.ends_as(Status::client_gone));
+}
+
+TEST_CASE("in a full house who waits for a job gives way, and an event stream stays") {
+  for (const FullHouse in_full : {FullHouse::gives_way, FullHouse::stays}) {
+    CAPTURE(static_cast<int>(in_full));
+    Scene scene;
+    scene.in_full = in_full;
+    scene.follow(1, std::chrono::hours(1));
+    REQUIRE(scene.waits_after(1));
+    scene.process.owner.is_full = true;
+    scene.parking.wake(Wake::timeout);
+    if (in_full == FullHouse::gives_way) {
+      CHECK(scene.ends_as(Status::unchanged));
+    } else {
+      CHECK(scene.waits_after(1));
+      CHECK_FALSE(scene.ended);
+    }
+  }
 }
 
 }  // namespace spillway::proxy

@@ -31,7 +31,7 @@ class LoneOwner final : public Owner {
   void connection_idle(ClientConnection&) override {}
   void connection_active(ClientConnection&) override {}
   void connection_closed() override {}
-  bool is_house_full() override { return false; }
+  bool is_house_full() override { return is_full; }
   void give_back_memory() override {}
   void end_session(Http1Session&) override {}
   void begin_tunnel(std::unique_ptr<Tunnel>, ClientConnection&) override {}
@@ -46,6 +46,7 @@ class LoneOwner final : public Owner {
   void close_idle_elsewhere(const Generation&, UpstreamId, Parking&) override {}
 
   int refreshes = 0;
+  bool is_full = false;
 };
 
 // One slot, and a route with this rule while overloaded, something prepared and a cache.

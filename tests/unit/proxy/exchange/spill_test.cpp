@@ -157,6 +157,33 @@ TEST_CASE("one client address gets a quarter of memory and disk space, whatever 
   CHECK(Spill(first.process.services, *its).has_file(10'000));
 }
 
+TEST_CASE("what came as a whole has room if nothing else has it, whatever its size") {
+  Keeping first(1, 0);  // 32 blocks of memory, a quarter for one client
+  first.client.peer.address = *parse_ip_address("192.0.2.1");
+  ClientInfo other;
+  other.peer.address = *parse_ip_address("192.0.2.2");
+  const RequestContext others(*first.process.generation, first.head, other, Clock::now());
+  CHECK_FALSE(first.spill->reserve(40 * kBlock));
+  {
+    Spill alone(first.process.services, others);
+    CHECK(alone.reserve_whole(40 * kBlock));
+    CHECK(first.process.gauges->buffered_bytes.value() == 40 * kBlock);
+    CHECK_FALSE(first.spill->reserve_whole(1));
+  }
+  std::deque<Spill> answers;
+  const auto fits = [&](const RequestContext& request, std::uint64_t blocks) {
+    return answers.emplace_back(first.process.services, request).reserve_whole(blocks * kBlock);
+  };
+  CHECK(fits(first.request, 4));
+  CHECK(fits(first.request, 4));
+  CHECK_FALSE(fits(first.request, 1));  // its quarter
+  CHECK(fits(others, 20));              // the only one of its client
+  CHECK_FALSE(fits(others, 1));
+  answers.clear();
+  CHECK(first.process.gauges->buffered_bytes.value() == 0);
+  CHECK(fits(first.request, 1));
+}
+
 TEST_CASE(
     "behind a trusted peer the client that it names counts; one that names none is not bounded") {
   Keeping body(1, 10'000);

@@ -41,8 +41,20 @@ TEST_CASE("each tunnel takes a second descriptor, up to the limit of tunnels") {
   config::Config config = sample();
   config.limits.tunnels = 100;
   CHECK(affordable_within(kNeeded + 500, config, kWorkers).connections == 400);
-  config.limits.tunnels = 1000;  // all of 250 clients may have one
-  CHECK(affordable_within(kNeeded + 500, config, kWorkers).connections == 250);
+  config.limits.tunnels = 1000;  // half of 334 clients may have one
+  CHECK(affordable_within(kNeeded + 500, config, kWorkers).connections == 334);
+}
+
+TEST_CASE("half of the clients may have a tunnel, so that others are accepted") {
+  config::Config config = sample();
+  config.limits.tunnels = 1000;
+  CHECK(affordable_within(kNeeded + 500, config, kWorkers).tunnels == 167);
+  CHECK(affordable_within(1'000'000, config, kWorkers).tunnels == 1000);
+  config.limits.connections = 500;
+  CHECK(affordable_within(1'000'000, config, kWorkers).tunnels == 250);
+  CHECK(affordable_within(kNeeded, config, kWorkers).tunnels == 1);
+  config.limits.tunnels = 0;
+  CHECK(affordable_within(1'000'000, config, kWorkers).tunnels == 0);
 }
 
 TEST_CASE("health checks take one descriptor a server and shadow mode one a client") {
