@@ -126,6 +126,23 @@ TEST_CASE("what this proxy changes is part of the count, and never below zero") 
   CHECK(hints.waiting("orders") == 0);
 }
 
+TEST_CASE("a route's tenants are counted every second, and no tenant is kept that has nothing") {
+  PostgresHints hints;
+  CHECK(hints.needs_tenants("orders", kBegin));
+  hints.counted("orders", {{TenantId{1}, 5}}, kBegin, 1ms);
+  CHECK_FALSE(hints.needs_tenants("orders", kBegin + 999ms));
+  CHECK(hints.needs_tenants("orders", kBegin + 1s));
+  const jobs::Lane one{0, "orders", TenantId{1}}, other{0, "orders", TenantId{2}};
+  hints.changed(one, -2);
+  hints.changed(other, -1);  // of those that were not counted
+  hints.changed(other, 1);
+  CHECK(hints.waiting_of(one) == 3);
+  CHECK(hints.waiting_of(other) == 1);
+  hints.forget();
+  CHECK(hints.needs_tenants("orders", kBegin));
+  CHECK(hints.waiting_of(one) == 0);
+}
+
 TEST_CASE("after a failure nothing is remembered") {
   PostgresHints hints;
   hints.scan(kLane, kBegin);
