@@ -26,6 +26,7 @@ class QuietLatency {
   static constexpr std::uint32_t kEnoughSamples = 20;
   static constexpr Duration kMemory = std::chrono::minutes(10);
   static constexpr double kLateTimes = 5;
+  static constexpr Duration kLeastLate = std::chrono::milliseconds(200);
   static constexpr Duration kLateIfUnknown = std::chrono::seconds(1);
 
   // RouteIds are below `routes`.
@@ -42,7 +43,8 @@ class QuietLatency {
   // with it, or is slow.
   bool is_late(RouteId route, Duration waited) const {
     const std::optional<double> times = relative(route, waited);
-    return times ? *times >= kLateTimes : waited >= kLateIfUnknown;
+    if (!times) return waited >= kLateIfUnknown;
+    return *times >= kLateTimes && waited >= kLeastLate;
   }
 
   // An answer at low load.

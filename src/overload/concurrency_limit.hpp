@@ -24,6 +24,10 @@ struct LimitSample {
   double released = 0;  // slots given back, also of requests without an answer
   // Part of the dispatched requests whose clients stayed, lately; nullopt: too few to say.
   std::optional<double> answered;
+  // Requests are late, and more than a quarter of the slots that the upstream is at work for wait
+  // for slow clients. These hold slots without work, and what the others do not get done is no sign
+  // of too much of it: no limit is to be found by it.
+  bool is_held_up = false;
 };
 
 class ConcurrencyLimit {

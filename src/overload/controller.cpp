@@ -89,7 +89,7 @@ void Controller::move_limit(const TickInput& input, const std::optional<LimitSam
                             TimePoint now) {
   if (!found_) {
     regulator_.step(signals_, std::accumulate(input.queued.begin(), input.queued.end(), 0u), now);
-  } else if (sample && moves_) {
+  } else if (sample && moves_ && !sample->is_held_up) {
     found_->step(*sample, now);
   }
 }
@@ -105,7 +105,7 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   result.source_ended = source == SourceAlarm::Change::ended;
   signals_.errors_of_one_source = source_.is_on();
   const bool was_futile = is_futile();
-  const std::optional<LimitSample> sample = sampler_.take(input, signals_, now);
+  const std::optional<LimitSample> sample = sampler_.take(limited, signals_, now);
   move_limit(input, sample, now);
   result.limit = limit();
   scope_.step(signals_.offered_load, {input.started, input.predicted_wait}, now);

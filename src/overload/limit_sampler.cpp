@@ -47,8 +47,11 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
   recent_left_ = recent_left_ * kept + left;
   if (recent_admitted_ >= double(kEnoughSamples))
     sample.answered = std::clamp(1 - recent_left_ / recent_admitted_, 0.0, 1.0);
-  const double at_work = running - input.behind_others;
-  if (input.awaiting_client > resilience::kPlentifulShare * at_work) return std::nullopt;
+  const auto in_use = static_cast<std::uint32_t>(std::ceil(std::max(running, 0.0)));
+  const std::uint32_t at_work = resilience::at_work(static_cast<std::uint32_t>(input.concurrency),
+                                                    in_use, input.behind_others);
+  sample.is_held_up =
+      input.behind_others > 0 && input.awaiting_client > resilience::kPlentifulShare * at_work;
   return sample;
 }
 

@@ -13,9 +13,7 @@ namespace spillway::overload {
 
 class LimitSampler {
  public:
-  // Of the time since the last call; nullopt at the first one, and where more than a quarter of the
-  // slots that the upstream is at work for wait for clients: what these hold is no work, and what
-  // the others do not get done is no sign of too much of it. `now` never goes back.
+  // Of the time since the last call; nullopt at the first one. `now` never goes back.
   std::optional<LimitSample> take(const TickInput& input, const OverloadSignals& signals,
                                   TimePoint now);
 

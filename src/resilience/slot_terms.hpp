@@ -45,6 +45,13 @@ inline constexpr double kSteepestSlotRate = 16;
 inline constexpr double kPlentifulShare = 0.25;
 inline constexpr double kScarcestShare = 0.75;
 
+// The slots that an upstream is at work for, where `late` of those in use are of requests behind
+// others there: as many as it can serve, as far as is known. An eighth of the limit at least: a
+// pause of the upstream, in which all others are late, is not the fault of a few slow clients.
+constexpr std::uint32_t at_work(std::uint32_t limit, std::uint32_t running, std::uint32_t late) {
+  return std::max({running - std::min(late, running), limit / 8, 1u});
+}
+
 constexpr double share_awaiting_client(const SlotLoad& load) {
   return load.slots == 0 ? 0 : std::min(double(load.awaiting_client) / load.slots, 1.0);
 }

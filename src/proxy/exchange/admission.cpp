@@ -298,7 +298,6 @@ resilience::SlotTerms Admission::slot_terms(const resilience::SlotLoad& load) co
 
 Slot Admission::abandon_slot(TimePoint now) {
   leave_shadow(false);
-  slot_.set_wait(SlotWait::nothing);  // from now on for the upstream
   if (slot_ && !is_answered_) {
     request_.generation->route_latency.record_unanswered(request_.subject.route, now - dispatched_,
                                                          now);

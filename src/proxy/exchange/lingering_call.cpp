@@ -13,6 +13,7 @@ constexpr std::size_t kMostDiscarded = 256 * 1024;
 LingeringCall::LingeringCall(Services& services, AbandonedRequest request)
     : services_(services), request_(std::move(request)) {
   services_.gauges.lingering_calls.add();
+  request_.slot.set_wait(SlotWait::nothing);  // no more for its client
 }
 
 LingeringCall::~LingeringCall() {

@@ -56,13 +56,16 @@ bool Spill::reserve(std::uint64_t bytes) {
   return true;
 }
 
-bool Spill::reserve_whole(std::uint64_t bytes) {
+bool Spill::has_room_for_whole(std::uint64_t bytes) const {
   const auto all = static_cast<std::uint64_t>(services_.gauges.buffered_bytes.value());
+  return all == 0 || all + bytes <= memory_of_worker();
+}
+
+bool Spill::reserve_whole(std::uint64_t bytes) {
+  if (!has_room_for_whole(bytes)) return false;
   const traffic::ClientShares::Share* const client = of_client().memory;
   const std::uint64_t its = client != nullptr ? client->taken() : 0;
-  const std::uint64_t worker = memory_of_worker();
-  const bool has_room = all == 0 || all + bytes <= worker;
-  if (!has_room || (its != 0 && its + bytes > worker / kClients)) return false;
+  if (its != 0 && its + bytes > memory_of_worker() / kClients) return false;
   count_memory(static_cast<std::int64_t>(bytes));
   return true;
 }

@@ -34,6 +34,8 @@ class Spill {
   // The same for what came as a whole, whatever the part of a body: what it would leave of the
   // memory, and of its client's part, counts only if there is something else in it.
   bool reserve_whole(std::uint64_t bytes);
+  // Whether it could, but for what its client has already.
+  bool has_room_for_whole(std::uint64_t bytes) const;
   // A file has room for so many bytes more, as far as is known. Once it has not, or could not be
   // made or written, none is used for this body any more.
   bool has_file(std::uint64_t bytes);

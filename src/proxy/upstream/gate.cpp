@@ -28,9 +28,18 @@ void Slots::change_wait(ClassId served_as, SlotWait from, SlotWait to) {
   if (auto* const count = count_of(from, served_as)) count->fetch_sub(1, std::memory_order_relaxed);
   if (auto* const count = count_of(to, served_as)) count->fetch_add(1, std::memory_order_relaxed);
   if (from != SlotWait::late) return;
+  const std::uint32_t most = late_in_all();
   std::uint32_t freed = freed_for_late.load(std::memory_order_relaxed);
-  while (freed > 0 &&
-         !freed_for_late.compare_exchange_weak(freed, freed - 1, std::memory_order_relaxed)) {
+  while (freed > 0 && !freed_for_late.compare_exchange_weak(freed, std::min(freed - 1, most),
+                                                            std::memory_order_relaxed)) {
+  }
+}
+
+void Slots::frees_one() {
+  const std::uint32_t most = late_in_all();
+  std::uint32_t freed = freed_for_late.load(std::memory_order_relaxed);
+  while (freed < most &&
+         !freed_for_late.compare_exchange_weak(freed, freed + 1, std::memory_order_relaxed)) {
   }
 }
 
@@ -98,9 +107,9 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
     load.waiting += gate->scheduler_.queued();
     running += gate->scheduler_.running();
   }
-  // The upstream is at work for the others: that many it can serve.
-  if (late.in_all > 0)
-    load.slots = std::min(load.slots, std::max(running - std::min(late.in_all, running), 1u));
+  if (late.in_all > 0) {
+    load.slots = std::min(load.slots, resilience::at_work(load.slots, running, late.in_all));
+  }
   return resilience::may_ask(load) ? std::optional(load) : std::nullopt;
 }
 

@@ -60,11 +60,13 @@ struct Slots {
   std::atomic<std::uint32_t> awaiting_client{0};
   std::array<std::atomic<std::uint32_t>, kMaxClasses> late{};  // by class
   std::atomic<std::uint32_t> abandoned{0};
-  // Slots that waited for clients and were released for some that are late. Each of these asks for
-  // one: where that does not help, no more are asked for.
+  // Slots that waited for clients and were released while others are late, as many as these at
+  // most. Each of these asks for one: where that does not help, no more are asked for.
   std::atomic<std::uint32_t> freed_for_late{0};
 
   void change_wait(ClassId served_as, SlotWait from, SlotWait to);
+  // One that waits for its client is about to be released.
+  void frees_one();
   std::uint32_t late_in_all() const {
     std::uint32_t sum = 0;
     for (const auto& each : late) sum += each.load(std::memory_order_relaxed);
@@ -200,8 +202,7 @@ class Slot {
     if (gate_ != nullptr) release(Clock::now());
   }
   void release(TimePoint now) {
-    if (gate_ != nullptr && wait_ == SlotWait::client && gate_->slots()->late_in_all() > 0)
-      gate_->slots()->freed_for_late.fetch_add(1, std::memory_order_relaxed);
+    if (gate_ != nullptr && wait_ == SlotWait::client) gate_->slots()->frees_one();
     set_wait(SlotWait::nothing);
     if (gate_ != nullptr)
       std::exchange(gate_, nullptr)->leave(served_as_, now - since_, now, for_job_);

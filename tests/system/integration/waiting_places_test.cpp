@@ -62,7 +62,7 @@ class CrampedProxy {
   mutable ProxyProcess proxy_;
 };
 
-bool leave(Visitor& visitor) {
+bool leave_line(Visitor& visitor) {
   const Message answer = visitor.ask("POST", "/_spillway/rooms/sale/leave",
                                      "Spillway-Leave: 1\r\nContent-Length: 0\r\n");
   return answer.status() == 204;
@@ -105,7 +105,7 @@ TEST_CASE("after a restart everybody is where it was") {
   Visitor first(proxy);
   first.carry(waiting[0]);
   CHECK(first.visit().status() == 503);  // the session still counts
-  CHECK(leave(visitor));
+  CHECK(leave_line(visitor));
   REQUIRE(first.is_called());
   CHECK(is_in(first.visit()));
 }
@@ -200,7 +200,7 @@ TEST_CASE("while places cannot be written, hold calls nobody and open goes on") 
     CHECK(next.join().value("position", 0) == 1);
     REQUIRE(proxy.becomes_cramped());
     CHECK(is_in(inside.visit()));  // who is inside goes on
-    CHECK(leave(inside));
+    CHECK(leave_line(inside));
     if (policy == "hold") {
       const Deadline some_ticks(Milliseconds(500));
       const std::string id = next.poll().value("id", "");

@@ -42,6 +42,19 @@ TEST_CASE("nothing is relative before twenty answers at low load") {
   CHECK_FALSE(learned.routes.relative(kExpensive, 2ms));
 }
 
+TEST_CASE(
+    "an answer is late after five times what is usual, 200 ms, or a second if that is not known") {
+  Learned learned;
+  learned.teach(kCheap, 10ms, 64);
+  CHECK_FALSE(learned.routes.is_late(kCheap, 199ms));
+  CHECK(learned.routes.is_late(kCheap, 200ms));
+  CHECK_FALSE(learned.routes.is_late(kExpensive, 999ms));
+  CHECK(learned.routes.is_late(kExpensive, 1s));
+  learned.teach(kExpensive, 2s, 64);
+  CHECK_FALSE(learned.routes.is_late(kExpensive, 9s));
+  CHECK(learned.routes.is_late(kExpensive, 11s));
+}
+
 TEST_CASE("what is usual follows in minutes, however many answers there are") {
   Learned learned;
   learned.teach(kCheap, 10ms, 64);

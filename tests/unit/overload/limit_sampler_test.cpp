@@ -11,15 +11,16 @@ namespace spillway::overload {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a tick says nothing of the upstream where many slots wait for slow clients") {
+TEST_CASE("no limit is found by a tick in which slow clients hold the slots and others are late") {
   SignalShard shard;
   const std::array<const SignalShard*, 1> shards{&shard};
   LimitSampler sampler;
   double slot_seconds = 0;
   TimePoint now{};
-  const auto tick = [&](std::uint32_t awaiting_client, std::uint32_t behind_others = 0) {
+  const auto tick = [&](double running, std::uint32_t awaiting_client,
+                        std::uint32_t behind_others) {
     now += 100ms;
-    slot_seconds += 0.8;  // eight slots
+    slot_seconds += running / 10;
     return sampler.take({.shards = shards,
                          .busy_slot_seconds = slot_seconds,
                          .concurrency = 64,
@@ -27,18 +28,21 @@ TEST_CASE("a tick says nothing of the upstream where many slots wait for slow cl
                          .behind_others = behind_others},
                         {}, now);
   };
-  CHECK_FALSE(tick(0));  // nothing to compare with
-  REQUIRE(tick(0));
-  CHECK(tick(2));
-  CHECK_FALSE(tick(3));
-  CHECK(tick(1, 4));
-  CHECK_FALSE(tick(2, 4));  // it is at work for four
-  CHECK_FALSE(tick(1, 8));
-  CHECK(tick(0, 8));
-  const auto after = tick(0);  // of that tick alone
-  REQUIRE(after);
-  CHECK(after->slot_seconds == doctest::Approx(0.8));
-  CHECK(after->span == 100ms);
+  CHECK_FALSE(tick(20, 0, 0));  // nothing to compare with
+  const auto is_held_up = [&](auto... load) {
+    const auto sample = tick(load...);
+    REQUIRE(sample);
+    return sample->is_held_up;
+  };
+  CHECK_FALSE(is_held_up(20.0, 0u, 0u));
+  CHECK_FALSE(is_held_up(20.0, 16u, 0u));  // a download site, and nothing is late
+  CHECK_FALSE(is_held_up(20.0, 4u, 4u));
+  CHECK(is_held_up(20.0, 5u, 4u));  // it is at work for sixteen
+  CHECK_FALSE(is_held_up(10.0, 1u, 9u));
+  CHECK_FALSE(is_held_up(10.0, 0u, 11u));
+  CHECK_FALSE(is_held_up(64.0, 2u, 62u));  // a few, in a pause of the upstream
+  CHECK(is_held_up(64.0, 3u, 61u));
+  CHECK_FALSE(is_held_up(64.0, 3u, 40u));
 }
 
 }  // namespace spillway::overload

@@ -153,7 +153,7 @@ TEST_CASE(
 
   FullUpstream turned;  // the other way round
   for (Slot& each : turned.slow) each.set_wait(SlotWait::late);
-  for (std::size_t n = 0; n < 2; ++n) turned.others[n].set_wait(SlotWait::client);
+  for (std::size_t n = 0; n < 3; ++n) turned.others[n].set_wait(SlotWait::client);
   const auto load = turned.others[0].contention();
   REQUIRE(load);
   CHECK(load->only_lower_wait);  // which makes its terms no harder
