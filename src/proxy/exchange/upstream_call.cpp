@@ -330,14 +330,7 @@ void UpstreamCall::finish() {
     if (body_ != nullptr) body_->stop_pump();
     close();
   }
-  admission_.release_slot(now, is_whole_work());
-}
-
-// Not a refusal, a redirection, a part or a head alone, nor a word on the resource.
-bool UpstreamCall::is_whole_work() const {
-  const http::Verb method = request_.head.method;
-  return response_.status >= 200 && response_.status < 300 && response_.status != 206 &&
-         method != http::Verb::head && method != http::Verb::options;
+  admission_.release_slot(now);
 }
 
 UpstreamPtr UpstreamCall::detach() {
