@@ -306,7 +306,8 @@ void UpstreamCall::record_latency(std::optional<TimePoint> since) {
 void UpstreamCall::report(const Fault* fault) {
   if (fault != nullptr) {
     if (!fault->failure) return call_.ignore();
-    if (current_.sent_any) call_.of(failure_source(request_));
+    if (const auto source = silence_source(request_); source && current_.sent_any)
+      call_.of(*source);
     return call_.fail(*fault->failure, fault->cause);
   }
   if (!says_failure(response_.status)) {
