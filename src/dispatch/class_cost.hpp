@@ -35,12 +35,10 @@ class ClassCost {
     return cost.samples >= kEnough ? std::optional(cost.value) : std::nullopt;
   }
 
-  // `is_whole`: the upstream did the route's work. If not, it may have done less, so that the
-  // sample counts only upwards.
-  void record(RouteId route, Duration held, bool is_whole, TimePoint now) {
+  // Whatever the response was: there are routes of which none is 2xx.
+  void record(RouteId route, Duration held, bool, TimePoint now) {
     Cost& cost = costs_[index(route)];
     const double sample = std::clamp(to_milliseconds(held), 0.0, most_);
-    if (!is_whole && sample <= cost.value) return;
     const bool is_full = cost.samples == kMemory;
     if (!is_full) ++cost.samples;
     const double mean = cost.value + (sample - cost.value) / cost.samples;

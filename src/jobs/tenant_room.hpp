@@ -6,8 +6,9 @@
 namespace spillway::jobs {
 
 // A tenant's jobs may be three times what is left (dynamic thresholds: Choudhury and Hahne,
-// IEEE/ACM ToN 1998): one tenant alone has three quarters, two have three sevenths each, and there
-// is always room for one that has none. `its` are among those `waiting`.
+// IEEE/ACM ToN 1998): one tenant alone has three quarters, two have three sevenths each. There is
+// room for one that has none until about a third as many tenants as `most` have theirs: one fills
+// 3, four fill 10. `its` are among those `waiting`.
 inline constexpr std::uint64_t kTimesLeft = 3;
 constexpr bool tenant_has_room(std::uint64_t its, std::uint64_t waiting, std::uint64_t most) {
   return waiting < most && its < kTimesLeft * (most - waiting);

@@ -2,6 +2,7 @@
 
 #include <bitset>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "http/ascii.hpp"
@@ -11,6 +12,12 @@ namespace spillway::traffic {
 namespace {
 
 constexpr std::size_t kMostNames = 8;
+
+// As "99, 0": what is no number, as "u=1, i" (RFC 9218), is no priority here.
+bool is_list_of_numbers(std::string_view value) {
+  return value.find(',') != std::string_view::npos &&
+         value.find_first_not_of("0123456789, \t") == std::string_view::npos;
+}
 
 }  // namespace
 
@@ -36,8 +43,7 @@ bool SoleFields::is_any_repeated(const http::FieldList& fields, bool is_of_trust
       const Name& name = names_[i];
       if (name.is_of_trusted_peers && !is_of_trusted_peer) continue;
       if (!http::iequals(field.name, name.text)) continue;
-      if (seen[i] || (name.is_number && field.value.find(',') != std::string_view::npos))
-        return true;
+      if (seen[i] || (name.is_number && is_list_of_numbers(field.value))) return true;
       seen.set(i);
     }
   }

@@ -17,8 +17,8 @@ class SoleFields {
   // JWT, and of trusted peers those of trusted_headers: other clients' copies are not passed on.
   explicit SoleFields(const config::Config& config);
 
-  // Whether one of them is there twice, with whatever value. A priority with a comma is two that
-  // another proxy has joined (RFC 9110 section 5.3).
+  // Whether one of them is there twice, with whatever value. Numbers with a comma in the
+  // priority are two that another proxy has joined (RFC 9110 section 5.3).
   bool is_any_repeated(const http::FieldList& fields, bool is_of_trusted_peer) const;
 
  private:

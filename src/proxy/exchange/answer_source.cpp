@@ -1,6 +1,7 @@
 #include "proxy/exchange/answer_source.hpp"
 
 #include "http/target.hpp"
+#include "proxy/exchange/counted_client.hpp"
 #include "traffic/sip_hash.hpp"
 
 namespace spillway::proxy {
@@ -46,6 +47,11 @@ resilience::FailureSource failure_source(const RequestContext& request) {
   const bool is_job = request.due != kNever;
   return {.client = is_job ? 0 : index(client_of(request).id),
           .path = key_of(request, path_of(request.head))};
+}
+
+std::optional<resilience::FailureSource> silence_source(const RequestContext& request) {
+  if (request.due != kNever || !counted_client(request)) return std::nullopt;
+  return failure_source(request);
 }
 
 }  // namespace spillway::proxy

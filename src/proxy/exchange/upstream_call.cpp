@@ -306,7 +306,8 @@ void UpstreamCall::record_latency(std::optional<TimePoint> since) {
 void UpstreamCall::report(const Fault* fault) {
   if (fault != nullptr) {
     if (!fault->failure) return call_.ignore();
-    if (current_.sent_any) call_.of(failure_source(request_));
+    if (const auto source = silence_source(request_); source && current_.sent_any)
+      call_.of(*source);
     return call_.fail(*fault->failure, fault->cause);
   }
   if (!says_failure(response_.status)) {
@@ -330,14 +331,7 @@ void UpstreamCall::finish() {
     if (body_ != nullptr) body_->stop_pump();
     close();
   }
-  admission_.release_slot(now, is_whole_work());
-}
-
-// Not a refusal, a redirection, a part or a head alone, nor a word on the resource.
-bool UpstreamCall::is_whole_work() const {
-  const http::Verb method = request_.head.method;
-  return response_.status >= 200 && response_.status < 300 && response_.status != 206 &&
-         method != http::Verb::head && method != http::Verb::options;
+  admission_.release_slot(now);
 }
 
 UpstreamPtr UpstreamCall::detach() {

@@ -124,7 +124,6 @@ class UpstreamCall {
   std::optional<TimePoint> awaited_since() const;
   void record_latency(std::optional<TimePoint> since);
   void report(const Fault* fault);
-  bool is_whole_work() const;
   void count_success();
   TimePoint response_expected_by() const;
   bool may_answer_too_late() const;

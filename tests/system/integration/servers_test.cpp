@@ -275,6 +275,28 @@ TEST_CASE("a client whose requests crash every server ejects none, and one that 
   CHECK(ejections(second) == 0);
 }
 
+TEST_CASE("a server that hangs is ejected as soon where a gateway names none of its many clients") {
+  // Of 24 requests at a path each. The other client is one: it may ask for what hangs.
+  const auto timeouts = [](const json& trusted) {
+    const ScriptedPeer hung([](PeerConnection& proxy) {
+      while (proxy.read_request()) {
+      }
+    });
+    MortalServer sound;
+    json settings = over({hung.address(), sound.address()},
+                         {{"balance", "round_robin"}, {"response_timeout_ms", 50}});
+    settings["trusted_peers"] = trusted;
+    const ProxyUnderTest proxy(settings);
+    RawClient client(proxy.port());
+    int timed_out = 0;
+    for (int n = 0; n < 24; ++n)
+      timed_out += client.ask(get("/user/" + std::to_string(n))).status() == 504 ? 1 : 0;
+    return timed_out;
+  };
+  CHECK(timeouts(json::array({"127.0.0.1"})) == 5);
+  CHECK(timeouts(json::array()) == 12);
+}
+
 TEST_CASE("no more servers than the share are ejected however many fail") {
   const RefusingPort first, second, third;
   MortalServer sound;

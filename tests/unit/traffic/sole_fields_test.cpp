@@ -125,6 +125,8 @@ TEST_CASE("what trusted_headers names comes once from a trusted peer, others' co
     CHECK_FALSE(door.is_unclear(name + ": 1\r\n", kProxy));
   }
   CHECK(door.is_unclear("X-Priority: 99, 0\r\n", kProxy));
+  CHECK(door.is_unclear("X-Priority: 99,0\r\n", kProxy));
+  CHECK_FALSE(door.is_unclear("X-Priority: u=1, i\r\n", kProxy));  // RFC 9218
   CHECK_FALSE(door.is_unclear("X-Priority: 99, 0\r\n", kClient));
   CHECK_FALSE(door.is_unclear("X-User: CN=ann,O=shop\r\n", kProxy));
   CHECK_FALSE(door.is_unclear("X-Forwarded-For: 1.1.1.1\r\nX-Forwarded-For: 2.2.2.2\r\n", kProxy));
