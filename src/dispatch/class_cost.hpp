@@ -36,7 +36,7 @@ class ClassCost {
   }
 
   // Whatever the response was: there are routes of which none is 2xx.
-  void record(RouteId route, Duration held, bool, TimePoint now) {
+  void record(RouteId route, Duration held, TimePoint now) {
     Cost& cost = costs_[index(route)];
     const double sample = std::clamp(to_milliseconds(held), 0.0, most_);
     const bool is_full = cost.samples == kMemory;

@@ -278,11 +278,11 @@ void Admission::on_answer(std::optional<Duration> latency, bool failed, TimePoin
     generation.quiet_latency.learn(route, log_latency, now);
 }
 
-void Admission::release_slot(TimePoint now, bool is_whole) {
+void Admission::release_slot(TimePoint now) {
   const Duration held = now - dispatched_;
   const bool is_like_live = shadow_.ghost != nullptr && !shadow_.ghost->is_crowded;
   if ((slot_ || is_like_live) && !announces_degrade_)
-    request_.generation->class_cost.record(request_.subject.route, held, is_whole, now);
+    request_.generation->class_cost.record(request_.subject.route, held, now);
   leave_shadow(true);
   if (!slot_) return;
   request_.generation->route_cost.record(request_.subject.route, held, announces_degrade_);

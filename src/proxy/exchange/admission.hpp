@@ -76,8 +76,8 @@ class Admission {
   void set_slot_wait(SlotWait wait) { slot_.set_wait(wait); }
   // What its client has to move to keep it.
   resilience::SlotTerms slot_terms(const resilience::SlotLoad& load) const;
-  // The upstream has served the request. `is_whole`: it did the work of its route.
-  void release_slot(TimePoint now, bool is_whole = false);
+  // The upstream has served the request.
+  void release_slot(TimePoint now);
   // The upstream was not asked: its slot and token are another's.
   void return_slot(TimePoint now) {
     give_back_token();

@@ -16,7 +16,7 @@ struct Export {
   void ask(Duration held, int times, Duration apart) {
     for (int i = 0; i < times; ++i) {
       now += apart;
-      cost.record(kExport, held, false, now);
+      cost.record(kExport, held, now);
     }
   }
   double value() const { return cost.of(kExport).value(); }
