@@ -20,7 +20,8 @@ struct SlotLoad {
   std::uint32_t waiting = 0;          // requests that wait for a slot, or behind others upstream
   // None of those that the slot in question would serve is of its class or of a higher one.
   bool only_lower_wait = false;
-  // None waits for a slot: those that wait have one, and are late at the upstream.
+  // No request of its class or of a higher one waits for a slot, but some of a higher class that
+  // have one are late at the upstream.
   bool only_late_wait = false;
 };
 

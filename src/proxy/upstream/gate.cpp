@@ -95,21 +95,20 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
   const std::lock_guard lock(slots_->mutex);
   const Late late = late_for(served_as);
   const dispatch::WouldServe whom = would_serve_locked(served_as, late);
-  if (whom == dispatch::WouldServe::nobody && late.waiting == 0) return std::nullopt;
+  if (whom == dispatch::WouldServe::nobody && late.higher == 0) return std::nullopt;
   resilience::SlotLoad load{
       .slots = slots_->gates.back()->limit(),
       .awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed),
-      .waiting = late.waiting,
-      .only_lower_wait = whom != dispatch::WouldServe::same_or_higher && late.same_or_higher == 0,
-      .only_late_wait = whom != dispatch::WouldServe::same_or_higher};
+      .waiting = late.higher,
+      .only_lower_wait = whom == dispatch::WouldServe::lower_class && late.higher == 0,
+      .only_late_wait = whom != dispatch::WouldServe::same_or_higher && late.higher > 0};
   std::uint32_t running = 0;
   for (const Gate* gate : slots_->gates) {
     load.waiting += gate->scheduler_.queued();
     running += gate->scheduler_.running();
   }
-  if (late.in_all > 0) {
+  if (late.higher > 0)
     load.slots = std::min(load.slots, resilience::at_work(load.slots, running, late.in_all));
-  }
   return resilience::may_ask(load) ? std::optional(load) : std::nullopt;
 }
 
@@ -129,18 +128,18 @@ dispatch::WouldServe Gate::would_serve_locked(ClassId served_as, const Late& lat
   return most;
 }
 
-// For how many a slot is still wanted. Gates of a former configuration count by the rank of their
-// classes.
+// Each asks for one slot (Slots::freed_for_late). Gates of a former configuration count by the rank
+// of their classes.
 Gate::Late Gate::late_for(ClassId served_as) const {
   Late late;
   for (std::size_t c = 0; c < kMaxClasses; ++c) {
-    late.waiting += slots_->late[c].load(std::memory_order_relaxed);
-    if (c == index(served_as)) late.same_or_higher = late.waiting;
+    const std::uint32_t its = slots_->late[c].load(std::memory_order_relaxed);
+    late.in_all += its;
+    if (c < index(served_as)) late.higher += its;
   }
-  late.in_all = late.waiting + slots_->abandoned.load(std::memory_order_relaxed);
+  late.in_all += slots_->abandoned.load(std::memory_order_relaxed);
   const std::uint32_t freed = slots_->freed_for_late.load(std::memory_order_relaxed);
-  late.waiting -= std::min(freed, late.waiting);
-  late.same_or_higher -= std::min(freed, late.same_or_higher);
+  late.higher -= std::min(freed, late.higher);
   return late;
 }
 

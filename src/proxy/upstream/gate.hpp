@@ -99,9 +99,9 @@ class Gate {
   // Whether a slot held by this class, if given back now, alone or with others that wait for their
   // clients, would go to a waiter at any gate.
   bool would_serve(ClassId served_as) const;
-  // If it would, or other requests wait at the upstream, which takes more than it can serve at
-  // once: how scarce slots are, over all gates. nullopt: it would not, or those that wait have no
-  // claim to it (resilience::may_ask).
+  // If it would, or requests of a higher class are late at the upstream, which has been given more
+  // than it can serve at once: how scarce slots are, over all gates. nullopt: it would not, or
+  // those that wait have no claim to it (resilience::may_ask).
   std::optional<resilience::SlotLoad> contention(ClassId served_as) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
@@ -143,9 +143,8 @@ class Gate {
  private:
   // Requests behind others at the upstream.
   struct Late {
-    std::uint32_t same_or_higher = 0;  // than the class that asks
-    std::uint32_t waiting = 0;         // in all, for clients
-    std::uint32_t in_all = 0;
+    std::uint32_t higher = 0;  // of a higher class, that still ask for a slot
+    std::uint32_t in_all = 0;  // abandoned ones included
   };
   Late late_for(ClassId served_as) const;
   void deliver_startable(dispatch::Waiter* first, TimePoint now);

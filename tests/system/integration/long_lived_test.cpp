@@ -98,7 +98,9 @@ TEST_CASE("a thousand idle tunnels take little memory") {
   constexpr std::size_t kMostEach = 4096;
   raise_descriptor_limit();
   ScriptedPeer peer(echo_lines);
-  ProxyProcess proxy(configuration({peer.address()}, never_shed()));
+  // Half of them may be of one client.
+  ProxyProcess proxy(
+      configuration({peer.address()}, never_shed({{"limits", {{"tunnels", 2200}}}})));
   std::vector<RawClient> clients;
   clients.reserve(kTunnels + 50);
   const auto open = [&](std::size_t count) {

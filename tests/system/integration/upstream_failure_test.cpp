@@ -163,7 +163,7 @@ TEST_CASE("an upstream that does not answer in time is answered 504 and its conn
           std::string::npos);
   }
   CHECK(closed.wait());
-  CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
 }
 
 TEST_CASE("an upstream that stops within a head or a body does not complete a response") {
