@@ -112,9 +112,15 @@ SELECT count(*) FROM (
   LIMIT $2::int8) AS counted
 )sql";
 
-// Of a route: the $2 tenants of which most jobs wait.
+// Of a route: the $2 tenants of which most jobs wait. By the index of claims, rank by rank; OFFSET
+// keeps the planner from reading the table through instead.
 constexpr std::string_view kCountTenants = R"sql(
-SELECT tenant, count(*) FROM waiting WHERE route = $1::text
+SELECT tenant, count(*) FROM (
+  SELECT free.tenant FROM generate_series(0, 255) AS r(rank) CROSS JOIN LATERAL (
+    SELECT w.tenant FROM waiting w
+    WHERE w.rank = r.rank::int2 AND w.route = $1::text AND NOT w.is_blocked OFFSET 0) AS free
+  UNION ALL
+  SELECT w.tenant FROM waiting w WHERE w.route = $1::text AND w.is_blocked) AS counted
 GROUP BY tenant ORDER BY 2 DESC LIMIT $2::int8
 )sql";
 

@@ -118,7 +118,8 @@ void ask_the_admin(Stand& stand, Outcome& outcome) {
 // As a word, "late" where the greedy had not come before it asked. At NGINX and HAProxy some of
 // them may never come in where others do: that is no fault of the row.
 Outcome be_good(Stand& stand, Client client, const Greed& greed, Meetings& meetings) {
-  const bool all_there = meetings.in_place.wait_for(rounds(client) * kGreedy, stand.patience());
+  const Milliseconds patience = stand.is_spillway() ? 3 * stand.patience() : stand.patience();
+  const bool all_there = meetings.in_place.wait_for(rounds(client) * kGreedy, patience);
   const std::string number = std::to_string(client.number);
   Outcome outcome =
       stand.ask(client.place / 4, {.target = "/good/" + number, .next = "/good/" + number});
