@@ -35,7 +35,7 @@ class ClassCost {
     return cost.samples >= kEnough ? std::optional(cost.value) : std::nullopt;
   }
 
-  // Whatever the response was: there are routes of which none is 2xx.
+  // Responses of any status count: some routes never answer 2xx.
   void record(RouteId route, Duration held, TimePoint now) {
     Cost& cost = costs_[index(route)];
     const double sample = std::clamp(to_milliseconds(held), 0.0, most_);

@@ -39,8 +39,8 @@ class QuietLatency {
     return std::exp(latency - one.log_mean);
   }
 
-  // Whether the answer to a request is late that has waited for so long: its server has not begun
-  // with it, or is slow.
+  // Whether a response is overdue after `waited`: the server has not begun with the request, or is
+  // slow.
   bool is_late(RouteId route, Duration waited) const {
     const std::optional<double> times = relative(route, waited);
     if (!times) return waited >= kLateIfUnknown;

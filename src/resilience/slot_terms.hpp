@@ -15,9 +15,9 @@ namespace spillway::resilience {
 
 // The slots of an upstream at a moment.
 struct SlotLoad {
-  std::uint32_t slots = 0;            // in all, as far as the upstream is at work for them
+  std::uint32_t slots = 0;            // the limit, or if requests are late at_work()
   std::uint32_t awaiting_client = 0;  // of them, whose requests wait for their clients
-  std::uint32_t waiting = 0;          // requests that wait for a slot, or behind others upstream
+  std::uint32_t waiting = 0;          // requests that wait for a slot, or are late at the upstream
   // None of those that the slot in question would serve is of its class or of a higher one.
   bool only_lower_wait = false;
   // No request of its class or of a higher one waits for a slot, but some of a higher class that
@@ -46,9 +46,9 @@ inline constexpr double kSteepestSlotRate = 16;
 inline constexpr double kPlentifulShare = 0.25;
 inline constexpr double kScarcestShare = 0.75;
 
-// The slots that an upstream is at work for, where `late` of those in use are of requests behind
-// others there: as many as it can serve, as far as is known. An eighth of the limit at least: a
-// pause of the upstream, in which all others are late, is not the fault of a few slow clients.
+// An estimate of how many requests an upstream serves at once: the slots in use, without those of
+// requests that are late. At least an eighth of the limit, so that few slow clients are not blamed
+// for a pause of the upstream in which all other requests are late.
 constexpr std::uint32_t at_work(std::uint32_t limit, std::uint32_t running, std::uint32_t late) {
   return std::max({running - std::min(late, running), limit / 8, 1u});
 }

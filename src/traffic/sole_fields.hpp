@@ -1,6 +1,6 @@
-// The fields that say whose a request is. A sender must not repeat them (RFC 9110 section 5.3): of
-// two a backend may take the one that this proxy does not, and the client had the class, the budget
-// or the place of one and the rights of the other.
+// The fields that identify the sender of a request, which must not be repeated (RFC 9110 section
+// 5.3). The backend might read another of two copies than this proxy does: the client would get the
+// class, budget or place of one and the rights of the other.
 #pragma once
 
 #include <string>

@@ -14,9 +14,9 @@ void record_result(const RequestContext& request, bool failed);
 // Whose request it is, for the ejection of servers. All jobs are one client's.
 resilience::FailureSource failure_source(const RequestContext& request);
 
-// Likewise, where there was no response. nullopt: a job, or a trusted peer that names no client.
-// They stand for many, so that the failure is the server's own: else one that hangs is ejected late
-// where nobody else asks it.
+// The same for a request that got no response. nullopt: the failure is the server's own. So it is
+// for jobs and for trusted peers that name no client: each of these stands for many clients, and
+// where no other client sends requests a server that hangs would be ejected late.
 std::optional<resilience::FailureSource> silence_source(const RequestContext& request);
 
 }  // namespace spillway::proxy

@@ -51,16 +51,16 @@ bool Http1Session::takes_slot_back(TimePoint now) {
 bool Http1Session::marks_slot() {
   if (!exchange_ || !exchange_->holds_slot()) return false;
   const bool awaits = rate_.deadline() != kNever || exchange_->body().awaits_client();
+  if (awaits) {
+    exchange_->set_slot_wait(SlotWait::client);
+    return true;
+  }
   const std::optional<TimePoint> since = exchange_->head_awaited_since();
   const RequestContext& request = exchange_->request();
   const bool is_late = since && request.generation->quiet_latency.is_late(request.subject.route,
                                                                           services_.now() - *since);
-  if (awaits) {
-    exchange_->set_slot_wait(SlotWait::client);
-  } else {
-    exchange_->set_slot_wait(is_late ? SlotWait::late : SlotWait::nothing);
-  }
-  return awaits;
+  exchange_->set_slot_wait(is_late ? SlotWait::late : SlotWait::nothing);
+  return false;
 }
 
 // Resets the connection of a client that receives its response too slowly. After a plain close the

@@ -29,10 +29,12 @@ struct Followed {
   std::optional<jobs::JobView> job;  // changed
 };
 
+// Whether it stops waiting once limits.connections are open and others are not accepted.
+enum class FullHouse : std::uint8_t { stays, gives_way };
+
 // Returns once the job's progress is another one than `known`. A change that another proxy makes is
 // seen up to a second later; a store that does not answer is waited for. The client's connection is
 // watched meanwhile.
-enum class FullHouse : std::uint8_t { stays, gives_way };
 Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
                       std::optional<jobs::Progress> known, TimePoint until, FullHouse in_full);
 

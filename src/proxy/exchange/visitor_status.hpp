@@ -67,18 +67,18 @@ VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom:
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::End& end);
 VisitorStatus status_of(Reason limit, Milliseconds later);
 
-// A waiting room, at that moment.
+// A waiting room, its settings, and the time of the question.
 struct VisitorAt {
   SharedWaitingRoom& room;
   const config::WaitingRoom& settings;
   TimePoint now;
 };
-// Of a visitor that carries nothing which is valid: it is to ask for the route itself again.
+// The status of a visitor without a valid token: it has to request the route itself again.
 VisitorStatus status_without_place(VisitorAt at);
-// Of one whose place or session has ended. If nobody has to wait any more, a visitor whose ticket
-// has expired comes in.
+// The status of a visitor whose place or session has ended: `expired` or `cancelled`. While the
+// room is closed an expired visitor is told `closed` instead, since it may enter.
 VisitorStatus status_at_end(const waiting::TicketId& id, const waiting::End& end, VisitorAt at);
-// Of one that asked with that ticket.
+// The status of a visitor that asked with that ticket.
 VisitorStatus status_of(const SharedWaitingRoom::Asked& asked, const waiting::Token& ticket,
                         VisitorAt at);
 

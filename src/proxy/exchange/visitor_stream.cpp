@@ -14,8 +14,8 @@ constexpr Duration kLook = std::chrono::seconds(1);
 constexpr Duration kComment = std::chrono::seconds(15);
 constexpr Duration kLongest = std::chrono::minutes(10);
 
-// What has become of a ticket of which so many steps were told, in the words of the webhook. Empty:
-// nothing that is known.
+// The event that this status is, by its name in webhooks; empty: none. `steps`: those of the way to
+// the front that were sent already.
 std::string_view event_of(const VisitorStatus& status, std::uint8_t steps) {
   if (status.end) return is_expiry(status.end->why) ? "expired" : "cancelled";
   switch (status.state) {
@@ -41,7 +41,8 @@ VisitorStream::VisitorStream(Services& services, Parts parts)
 VisitorStream::News VisitorStream::news() {
   const TimePoint now = services_.now();
   SharedWaitingRoom& room = parts_.room;
-  // By another tab. The page does not ask for events again, or tabs would supersede each other.
+  // Another tab has opened a stream. The page does not open one again, or the tabs would supersede
+  // each other.
   const bool is_superseded = room.with(now, [this](waiting::WaitingRoom& its, waiting::Time) {
     return its.is_superseded(parts_.ticket.id, number_);
   });
@@ -63,7 +64,7 @@ VisitorStream::News VisitorStream::news() {
     news.text = ":\n\n";  // keeps the connection alive
   }
   if (!news.text.empty()) told_.at = now;
-  // A start that was put off: where it stands is not to be seen by when there is news.
+  // Before a start that was put off, the time of an event must not tell the visitor's position.
   news.is_last = !waits || status.view->begins;
   if (waits) {
     told_.ahead = status.view->ahead;
@@ -110,8 +111,8 @@ Detached VisitorStream::run() {
   services_.owner.end_visitor_stream(*this);
 }
 
-// A client that sends more is not read any more: no request follows. That it has left is seen when
-// the next event is sent.
+// No request follows, so after the first byte nothing more is read. Whether that client has left is
+// seen when the next event is sent.
 bool VisitorStream::has_left() {
   char byte = 0;
   const IoResult result = client_->receive({&byte, 1});

@@ -1,9 +1,11 @@
-// The news of a visitor's place in a waiting room, as server-sent events (WHATWG HTML section 9.2),
-// after the response's head and what stood there to begin with.
+// The event stream of a visitor in a waiting room: its status, whenever it changes, as server-sent
+// events (WHATWG HTML section 9.2). The request has sent the head and the first event; then the
+// connection is handed over to this object.
 //
-// Its request is over. Owned by its worker; between events it holds no buffer, so that a crowd can
-// follow its places. It keeps its request's generation, whose settings it goes by: it ends after
-// ten minutes, or when the requests of that generation are ended, and the page opens another.
+// Owned by its worker. Between events it holds no buffer and no exchange, so that thousands of
+// visitors can follow their places. It pins the generation of its request, whose settings it uses.
+// So it ends after ten minutes, or when a reload ends the requests of that generation; then the
+// page opens another stream.
 #pragma once
 
 #include <coroutine>
@@ -40,7 +42,7 @@ class VisitorStream final : public Swept {
     EventSeat seat;
     TunnelPermit permit;  // open
   };
-  // The other streams of the ticket end.
+  // Ends the ticket's other streams, at their next look.
   VisitorStream(Services& services, Parts parts);
 
   // What is to be sent now; empty: nothing.
@@ -49,11 +51,11 @@ class VisitorStream final : public Swept {
     bool is_last = false;
   };
   News news();
-  // It has told its last.
+  // After the last event.
   void end(observe::TunnelEnd how) { parts_.permit.end(how); }
 
-  // Goes on until either side ends it. The head and the first news have been sent, and no request
-  // follows on the connection. Gives the object back to the worker at the end.
+  // Takes the connection over and sends events until either side ends the stream. Gives the object
+  // back to the worker at the end.
   void start(ClientPtr client);
 
   // Swept:
@@ -66,7 +68,7 @@ class VisitorStream final : public Swept {
   void abandon() override;
 
  private:
-  // What was told last.
+  // The status that was sent last.
   struct Told {
     std::size_t ahead = static_cast<std::size_t>(-1);
     waiting::Why why = waiting::Why::none;

@@ -42,12 +42,12 @@ class Gate;
 // A request in the queue.
 struct Ticket : dispatch::Waiter, Letter {};
 
-// For what the request of a slot waits, as far as that concerns others.
+// What the request that holds a slot waits for, as far as it matters to other requests.
 enum class SlotWait : std::uint8_t {
-  nothing,    // or for what is not known to take long
+  nothing,    // nothing, or what usually takes no longer
   client,     // its client, to send or to take bytes
-  late,       // its upstream, which is late: it is behind others there
-  abandoned,  // likewise, and no client waits for it
+  late,       // the upstream: its response head is overdue (dispatch::QuietLatency::is_late)
+  abandoned,  // the same, but its client has left
 };
 
 // The slots of one upstream, shared by its gates.
@@ -60,12 +60,12 @@ struct Slots {
   std::atomic<std::uint32_t> awaiting_client{0};
   std::array<std::atomic<std::uint32_t>, kMaxClasses> late{};  // by class
   std::atomic<std::uint32_t> abandoned{0};
-  // Slots that waited for clients and were released while others are late, as many as these at
-  // most. Each of these asks for one: where that does not help, no more are asked for.
+  // How many slots with SlotWait::client were released while requests are late; at most as many as
+  // are late. Each late request may have one slot taken back: if that does not help, no more are.
   std::atomic<std::uint32_t> freed_for_late{0};
 
   void change_wait(ClassId served_as, SlotWait from, SlotWait to);
-  // One that waits for its client is about to be released.
+  // Counts a slot with SlotWait::client that is about to be released.
   void frees_one();
   std::uint32_t late_in_all() const {
     std::uint32_t sum = 0;
@@ -99,9 +99,9 @@ class Gate {
   // Whether a slot held by this class, if given back now, alone or with others that wait for their
   // clients, would go to a waiter at any gate.
   bool would_serve(ClassId served_as) const;
-  // If it would, or requests of a higher class are late at the upstream, which has been given more
-  // than it can serve at once: how scarce slots are, over all gates. nullopt: it would not, or
-  // those that wait have no claim to it (resilience::may_ask).
+  // How scarce slots are, over all gates, if a waiter would get this slot, or if requests of a
+  // higher class are late at the upstream. nullopt: neither, or they have no claim to this slot
+  // (resilience::may_ask).
   std::optional<resilience::SlotLoad> contention(ClassId served_as) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
@@ -141,9 +141,9 @@ class Gate {
   void read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now);
 
  private:
-  // Requests behind others at the upstream.
+  // Requests whose response heads are overdue.
   struct Late {
-    std::uint32_t higher = 0;  // of a higher class, that still ask for a slot
+    std::uint32_t higher = 0;  // of a higher class, and no slot has been taken back for them yet
     std::uint32_t in_all = 0;  // abandoned ones included
   };
   Late late_for(ClassId served_as) const;
@@ -192,7 +192,7 @@ class Slot {
   std::optional<resilience::SlotLoad> contention() const {
     return gate_ != nullptr ? gate_->contention(served_as_) : std::nullopt;
   }
-  // For what its request waits, until it is told otherwise or the slot is released.
+  // Holds until the next call or the release.
   void set_wait(SlotWait wait) {
     if (gate_ == nullptr || wait == wait_) return;
     gate_->slots()->change_wait(served_as_, std::exchange(wait_, wait), wait);

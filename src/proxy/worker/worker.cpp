@@ -39,6 +39,20 @@ class Descriptor {
   int descriptor_;
 };
 
+// An object that the worker has started has ended.
+template <class T>
+void dispose(SweptLists::List<T>& list, T& object) {
+  list.erase_and_dispose(list.iterator_to(object), std::default_delete<T>());
+}
+
+template <class T>
+void abandon_all(SweptLists::List<T>& list) {
+  list.clear_and_dispose([](T* object) {
+    object->abandon();
+    delete object;
+  });
+}
+
 }  // namespace
 
 Worker::Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generation> generation,
@@ -80,31 +94,12 @@ void Worker::stop() { loop_.stop(); }
 
 void Worker::abandon() {
   loop_.discard();
-  const auto abandon_each = [](Swept* swept) { swept->abandon(); };
-  swept_.sessions.clear_and_dispose([&](Http1Session* session) {
-    abandon_each(session);
-    delete session;
-  });
-  swept_.refreshes.clear_and_dispose([&](RefreshJob* job) {
-    abandon_each(job);
-    delete job;
-  });
-  swept_.jobs.clear_and_dispose([&](JobRun* job) {
-    abandon_each(job);
-    delete job;
-  });
-  swept_.lingering.clear_and_dispose([&](LingeringCall* call) {
-    abandon_each(call);
-    delete call;
-  });
-  swept_.visitor_streams.clear_and_dispose([&](VisitorStream* stream) {
-    abandon_each(stream);
-    delete stream;
-  });
-  swept_.tunnels.clear_and_dispose([](Tunnel* tunnel) {
-    tunnel->abandon();
-    delete tunnel;
-  });
+  abandon_all(swept_.sessions);
+  abandon_all(swept_.refreshes);
+  abandon_all(swept_.jobs);
+  abandon_all(swept_.lingering);
+  abandon_all(swept_.visitor_streams);
+  abandon_all(swept_.tunnels);
   while (!swept_.idle_clients.empty()) {
     auto& client = static_cast<ClientConnection&>(swept_.idle_clients.front());
     client.IdleHook::unlink();
@@ -215,20 +210,14 @@ void Worker::begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& clie
   tunnel.release()->start(&client);
 }
 
-void Worker::end_tunnel(Tunnel& tunnel) {
-  swept_.tunnels.erase(swept_.tunnels.iterator_to(tunnel));
-  const std::unique_ptr<Tunnel> owned(&tunnel);
-}
+void Worker::end_tunnel(Tunnel& tunnel) { dispose(swept_.tunnels, tunnel); }
 
 void Worker::begin_visitor_stream(std::unique_ptr<VisitorStream> stream, ClientConnection& client) {
   swept_.visitor_streams.push_back(*stream);
   stream.release()->start(&client);
 }
 
-void Worker::end_visitor_stream(VisitorStream& stream) {
-  swept_.visitor_streams.erase(swept_.visitor_streams.iterator_to(stream));
-  const std::unique_ptr<VisitorStream> owned(&stream);
-}
+void Worker::end_visitor_stream(VisitorStream& stream) { dispose(swept_.visitor_streams, stream); }
 
 void Worker::begin_refresh(const RefreshRequest& request) {
   Circuits& circuits = request.served.generation->circuits(request.served.subject.upstream);
@@ -239,10 +228,7 @@ void Worker::begin_refresh(const RefreshRequest& request) {
   job.release()->run();
 }
 
-void Worker::end_refresh(RefreshJob& job) {
-  swept_.refreshes.erase(swept_.refreshes.iterator_to(job));
-  const std::unique_ptr<RefreshJob> owned(&job);
-}
+void Worker::end_refresh(RefreshJob& job) { dispose(swept_.refreshes, job); }
 
 void Worker::run_job(jobs::LeasedJob job, store::Epoch epoch) {
   loop_.post([this, job = std::move(job), epoch]() mutable {
@@ -268,10 +254,7 @@ void Worker::give_back_jobs(std::function<void()> done) {
   });
 }
 
-void Worker::end_job(JobRun& job) {
-  swept_.jobs.erase(swept_.jobs.iterator_to(job));
-  const std::unique_ptr<JobRun> owned(&job);
-}
+void Worker::end_job(JobRun& job) { dispose(swept_.jobs, job); }
 
 void Worker::begin_lingering(AbandonedRequest request) {
   auto call = std::make_unique<LingeringCall>(services_, std::move(request));
@@ -279,10 +262,7 @@ void Worker::begin_lingering(AbandonedRequest request) {
   call.release()->run();
 }
 
-void Worker::end_lingering(LingeringCall& call) {
-  swept_.lingering.erase(swept_.lingering.iterator_to(call));
-  const std::unique_ptr<LingeringCall> owned(&call);
-}
+void Worker::end_lingering(LingeringCall& call) { dispose(swept_.lingering, call); }
 
 void Worker::close_idle_elsewhere(const Generation& generation, UpstreamId upstream,
                                   Parking& asker) {
