@@ -26,7 +26,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr Milliseconds kLook{100};
+constexpr Milliseconds kLookEvery{100};
 constexpr Milliseconds kBeforeStart{100};  // until the first request is due
 constexpr std::size_t kLastWords = 2000;   // bytes of a contender's log
 constexpr double kP1Share = 13.0 / 16;     // of the slots, for contenders with limits by class
@@ -111,7 +111,7 @@ asio::awaitable<void> run_and_stop(load::Client& client, TimePoint start, asio::
 asio::awaitable<void> stop_when_told(asio::io_context& io, bool (*stopped)()) {
   asio::steady_timer timer(io);
   while (!stopped()) {
-    timer.expires_after(kLook);
+    timer.expires_after(kLookEvery);
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
   }
   io.stop();

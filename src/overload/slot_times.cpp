@@ -11,7 +11,7 @@ constexpr double kQuietMean = 1;      // seconds, at least
 constexpr double kQuietRise = 1.001;  // from one mean to the next
 // For so long, so that the beginning of an overload is not learned.
 constexpr Duration kQuiet = std::chrono::seconds(5);
-constexpr double kClientsStay = 0.9;  // of the clients
+constexpr double kMostClients = 0.9;  // of them are answered
 constexpr double kEnoughRecent = 20;
 constexpr double kQueued = 1.25;  // times without a queue
 // Requests in the recent mean; older ones have less weight.
@@ -39,9 +39,9 @@ void SlotTimes::step(const LimitSample& sample) {
   recent_.add(sample, kRecentMemory);
   lately_.add(sample, kLateMemory);
   const bool is_quiet =
-      !sample.is_short && !sample.has_waiters && sample.answered.value_or(1) >= kClientsStay;
+      !sample.is_short && !sample.has_waiters && sample.answered.value_or(1) >= kMostClients;
   quiet_for_ = is_quiet ? quiet_for_ + sample.span : Duration{0};
-  if (sample.answered.value_or(1) < kClientsStay) return;
+  if (sample.answered.value_or(1) < kMostClients) return;
   if (stretch().value_or(2) <= kQueued)
     most_unqueued_ = std::max(most_unqueued_, recent_.slot_seconds / recent_.seconds);
   if (quiet_for_ < kQuiet) {

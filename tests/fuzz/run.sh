@@ -8,9 +8,12 @@
 # The figures are also kept, with those of earlier runs, as rows of Markdown in
 # build/fuzz/figures.md, once a target has ended.
 #
+# CPU s: what of the time was a target's own, where several and others share the cores.
+#
 # What is found on the way stays in build/fuzz/found; tests/fuzz/keep.sh picks from it for the
 # corpus.
 set -euo pipefail
+TIMEFORMAT='cpu: %U'
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 
 all=(request_head chunked_body path configuration upstream_response splits field_values
@@ -48,14 +51,16 @@ fuzz() {
   local dictionary=tests/fuzz/dictionaries/$target.dict
   if [[ -e $dictionary ]]; then dictionary=-dict=$dictionary; else dictionary=; fi
   # shellcheck disable=SC2086 # several folders, or nothing
-  "$build/fuzz-$target" "$build/found/$target" "tests/fuzz/corpus/$target" ${shared[$target]:-} \
-    $dictionary ${extra[$target]:-} -max_len="${longest[$target]:-4096}" \
-    -max_total_time="$seconds" -timeout=120 -rss_limit_mb=2048 -print_final_stats=1 \
-    -artifact_prefix="$build/crashes/$target-" > "$build/$target.log" 2>&1 || status=$?
+  {
+    time "$build/fuzz-$target" "$build/found/$target" "tests/fuzz/corpus/$target" \
+      ${shared[$target]:-} $dictionary ${extra[$target]:-} -max_len="${longest[$target]:-4096}" \
+      -max_total_time="$seconds" -timeout=600 -rss_limit_mb=2048 -print_final_stats=1 \
+      -artifact_prefix="$build/crashes/$target-" || status=$?
+  } > "$build/$target.log" 2>&1
   if ((status != 0)); then echo "$target" >> "$failed"; fi
   figures "$target"
-  printf '| `%s` (%s) | %s s | %s | %s | %s | %s | %s |\n' "$target" "$(date +%F)" "$seconds" \
-    "$executions" "$per_second" "$edges" "$inputs" "$result" >> "$build/figures.md"
+  printf '| `%s` (%s) | %s s | %s s | %s | %s | %s | %s | %s |\n' "$target" "$(date +%F)" "$seconds" \
+    "$cpu" "$executions" "$per_second" "$edges" "$inputs" "$result" >> "$build/figures.md"
 }
 
 # Of a target that has ended.
@@ -64,7 +69,7 @@ figures() {
   stat() { grep -a "^stat::$1:" "$log" | grep -o '[0-9]*$' || echo 0; }
   last() { grep -ao "$1: [0-9]*" "$log" | tail -n 1 | grep -o '[0-9]*$' || echo 0; }
   executions=$(stat number_of_executed_units) per_second=$(stat average_exec_per_sec)
-  edges=$(last cov) inputs=$(last corp) result=ok
+  cpu=$(last cpu) edges=$(last cov) inputs=$(last corp) result=ok
   if [[ -e $failed ]] && grep -qx "$1" "$failed"; then result=FAILED; fi
 }
 
@@ -79,11 +84,11 @@ for target in "${targets[@]}"; do
 done
 wait
 
-printf '%-18s %12s %9s %7s %7s %8s\n' target executions exec/s edges corpus result
+printf '%-18s %12s %7s %9s %7s %7s %8s\n' target executions 'CPU s' exec/s edges corpus result
 for target in "${targets[@]}"; do
   figures "$target"
-  printf '%-18s %12s %9s %7s %7s %8s\n' "$target" "$executions" "$per_second" "$edges" "$inputs" \
-    "$result"
+  printf '%-18s %12s %7s %9s %7s %7s %8s\n' "$target" "$executions" "$cpu" "$per_second" "$edges" \
+    "$inputs" "$result"
 done
 
 if [[ -e $failed ]]; then

@@ -27,7 +27,7 @@ using namespace support;
 
 namespace {
 
-Outcome ask_both(Stand& stand, Client client) {
+Outcome ask_both_programs(Stand& stand, Client client) {
   const std::string number = std::to_string(client.number);
   return stand.ask(client.place, {.target = "/good/" + number, .next = "/sound/" + number});
 }
@@ -36,7 +36,7 @@ Outcome ask_both(Stand& stand, Client client) {
 Row unnoticed(const std::string& name, Stand::Settings settings) {
   return {.name = name,
           .settings = std::move(settings),
-          .client = ask_both,
+          .client = ask_both_programs,
           .allows = any_of({"200"}),
           .must = "200"};
 }

@@ -22,7 +22,7 @@ constexpr Milliseconds kStaysOpen{500};
 
 // Takes its time over each request, and sees nothing of a client that leaves. Of /early it sends
 // the head before the work, and nothing of it ends the connection.
-struct Backend {
+struct BusyBackend {
   ScriptedPeer peer{[this](PeerConnection& proxy) {
     while (const auto request = proxy.read_request()) {
       const bool is_early = request->target() == "/early";
@@ -58,7 +58,7 @@ nlohmann::json few_slots() {
 TEST_CASE(
     "where every client leaves early the slots are held as long as the upstream works all the "
     "same") {
-  Backend backend;
+  BusyBackend backend;
   const ProxyUnderTest proxy(backend.peer.address(), few_slots());
   RawClient patient(proxy.port());
   std::size_t asked = 0;
@@ -86,7 +86,7 @@ TEST_CASE("thirty quick requests for each slow one that is abandoned do not free
   SUBCASE("also if it may want a tunnel") {
     lines = "Connection: upgrade\r\nUpgrade: websocket\r\n";
   }
-  Backend backend;
+  BusyBackend backend;
   backend.takes_ms = 1;
   const ProxyUnderTest proxy(backend.peer.address(), few_slots());
   RawClient patient(proxy.port());
@@ -112,7 +112,7 @@ TEST_CASE("thirty quick requests for each slow one that is abandoned do not free
 }
 
 TEST_CASE("a slot is held until the response is complete, however early its head came") {
-  Backend backend;
+  BusyBackend backend;
   backend.takes_ms = 40;
   const ProxyUnderTest proxy(backend.peer.address(), few_slots());
   std::size_t asked = 0;

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string kOpen = R"(spillway_tunnels{kind="event_stream"})";
+const std::string kOpenStreams = R"(spillway_tunnels{kind="event_stream"})";
 
 Message follow_place(Visitor& visitor, const std::string& more = "") {
   visitor.client().send("GET /_spillway/rooms/sale/events HTTP/1.1\r\nHost: a\r\nCookie: " +
@@ -65,13 +65,13 @@ TEST_CASE("an event stream goes on whatever its client sends, and ends when it l
   begin(pipelines, get("/sale/page"));
   Visitor sends_more(proxy);
   begin(sends_more, "");
-  CHECK(proxy.metric_becomes(kOpen, 2));
+  CHECK(proxy.metric_becomes(kOpenStreams, 2));
   sends_more.client().send(get("/sale/page"));
   Visitor half_closes(proxy);
   begin(half_closes, "");
-  CHECK(proxy.metric_becomes(kOpen, 3));
+  CHECK(proxy.metric_becomes(kOpenStreams, 3));
   half_closes.client().half_close();
-  CHECK(proxy.metric_becomes(kOpen, 2));
+  CHECK(proxy.metric_becomes(kOpenStreams, 2));
 
   // The first two are told when they get on.
   inside.ask("POST", "/_spillway/rooms/sale/leave", "Spillway-Leave: 1\r\nContent-Length: 0\r\n");
@@ -81,7 +81,7 @@ TEST_CASE("an event stream goes on whatever its client sends, and ends when it l
   comes.carry(pipelines.jar());
   CHECK(is_in(comes.visit()));
   read_until(sends_more, "\"position\":1,");
-  CHECK(proxy.metric_becomes(kOpen, 1));
+  CHECK(proxy.metric_becomes(kOpenStreams, 1));
   CHECK(shop.requests().size() == 2);
 }
 
@@ -105,10 +105,10 @@ TEST_CASE("an event stream keeps its configuration until a reload has to make ro
     follow();
     REQUIRE(proxy.reload(settings(n == 15 ? 0 : 60'000)).status() == 200);
   }
-  CHECK(proxy.metric_becomes(kOpen, 16));
+  CHECK(proxy.metric_becomes(kOpenStreams, 16));
   follow();
   CHECK(proxy.reload(settings(60'000)).status() == 200);
-  CHECK(proxy.metric_becomes(kOpen, 16));
+  CHECK(proxy.metric_becomes(kOpenStreams, 16));
   const std::string told = visitors[0].client().read_to_end();
   CHECK(told.find("event: status") != std::string::npos);
   CHECK_FALSE(visitors[1].client().is_closed(Milliseconds{0}));
@@ -128,10 +128,10 @@ TEST_CASE("visitors' event streams leave tunnels to the backend, and count as st
     Visitor first(proxy);
     first.join();
     follow_place(first);
-    CHECK(proxy.metric_becomes(kOpen, 1));
+    CHECK(proxy.metric_becomes(kOpenStreams, 1));
     CHECK(second.ask("GET", "/_spillway/rooms/sale/events", "").status() == 409);
   }
-  CHECK(proxy.metric_becomes(kOpen, 0));
+  CHECK(proxy.metric_becomes(kOpenStreams, 0));
   follow_place(second);
 }
 
@@ -147,9 +147,9 @@ TEST_CASE("a ticket has one event stream, the newest") {
   Visitor other_tab(proxy);
   other_tab.carry(first.jar());
   follow_place(first);
-  CHECK(proxy.metric_becomes(kOpen, 1));
+  CHECK(proxy.metric_becomes(kOpenStreams, 1));
   follow_place(other_tab);
   read_until(first, "event: superseded\ndata: {}\n\n");
-  CHECK(proxy.metric_becomes(kOpen, 1));
+  CHECK(proxy.metric_becomes(kOpenStreams, 1));
   read_until(other_tab, "\"state\":\"waiting\"");
 }

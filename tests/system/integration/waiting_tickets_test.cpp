@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string kTickets = "/_spillway/rooms/sale/tickets";
+const std::string kTicketsPath = "/_spillway/rooms/sale/tickets";
 const std::string kJoined = R"(spillway_waiting_room_joined_total{room="sale"})";
 
 // Keeps what it is given in Spillway-Ticket, and where its ticket is.
@@ -33,7 +33,8 @@ class Program {
     return answer;
   }
   Message post(const std::string& body = {}) {
-    return ask("POST", kTickets, "Spillway-Join: 1\r\nContent-Type: application/json\r\n", body);
+    return ask("POST", kTicketsPath, "Spillway-Join: 1\r\nContent-Type: application/json\r\n",
+               body);
   }
   // Both contacts; the ticket.
   json join() {
@@ -67,7 +68,7 @@ TEST_CASE("a program joins by POST, follows its ticket, enters with it and gives
   Program program(proxy);
   const Message noted = program.post();
   CHECK(noted.status() == 202);
-  CHECK(noted.field("Link") == "<" + kTickets + ">; rel=\"next\"");
+  CHECK(noted.field("Link") == "<" + kTicketsPath + ">; rel=\"next\"");
   CHECK(noted.field("Retry-After") == "1");
   CHECK(noted.field("Cache-Control") == "no-store");
   CHECK_FALSE(noted.field("Location"));
@@ -79,7 +80,7 @@ TEST_CASE("a program joins by POST, follows its ticket, enters with it and gives
   const Message made = program.post("{}");
   CHECK(made.status() == 201);
   const json ticket = json::parse(made.body);
-  CHECK(made.field("Location") == kTickets + "/" + ticket["id"].get<std::string>());
+  CHECK(made.field("Location") == kTicketsPath + "/" + ticket["id"].get<std::string>());
   CHECK(made.field("Link") == "<" + program.location + ">; rel=\"status\"");
   CHECK(ticket["token"] == program.token);
   CHECK(program.token.starts_with("t"));
@@ -217,22 +218,27 @@ TEST_CASE("joining takes a field that no form can send, and a body that asks for
   Program program(proxy);
   const std::string json_type = "Content-Type: application/json\r\n";
   const std::string join = "Spillway-Join: 1\r\n";
-  CHECK(program.ask("POST", kTickets, json_type, "{}").status() == 403);
-  CHECK(program.ask("POST", kTickets, "Content-Type: application/x-www-form-urlencoded\r\n", "a=1")
+  CHECK(program.ask("POST", kTicketsPath, json_type, "{}").status() == 403);
+  CHECK(program
+            .ask("POST", kTicketsPath, "Content-Type: application/x-www-form-urlencoded\r\n", "a=1")
             .status() == 403);
-  CHECK(program.ask("POST", kTickets, join + "Content-Type: text/plain\r\n", "{}").status() == 415);
-  CHECK(program.ask("POST", kTickets, join, "{}").status() == 415);
-  CHECK(program.ask("POST", kTickets, join + json_type, "[]").status() == 400);
-  CHECK(program.ask("POST", kTickets, join + json_type, R"({"type":"camera"})").status() == 422);
-  CHECK(program.ask("POST", kTickets + "?type=camera", join).status() == 400);
-  CHECK(program.ask("POST", kTickets, join + json_type, std::string(1025, ' ')).status() == 413);
+  CHECK(program.ask("POST", kTicketsPath, join + "Content-Type: text/plain\r\n", "{}").status() ==
+        415);
+  CHECK(program.ask("POST", kTicketsPath, join, "{}").status() == 415);
+  CHECK(program.ask("POST", kTicketsPath, join + json_type, "[]").status() == 400);
+  CHECK(program.ask("POST", kTicketsPath, join + json_type, R"({"type":"camera"})").status() ==
+        422);
+  CHECK(program.ask("POST", kTicketsPath + "?type=camera", join).status() == 400);
+  CHECK(program.ask("POST", kTicketsPath, join + json_type, std::string(1025, ' ')).status() ==
+        413);
   CHECK(program.token.empty());
-  CHECK(program.ask("POST", kTickets, join + json_type, std::string(1000, ' ') + "{}").status() ==
-        202);
-  const Message listed = program.ask("GET", kTickets);
+  CHECK(
+      program.ask("POST", kTicketsPath, join + json_type, std::string(1000, ' ') + "{}").status() ==
+      202);
+  const Message listed = program.ask("GET", kTicketsPath);
   CHECK(listed.status() == 405);
   CHECK(listed.field("Allow") == "POST");
-  CHECK(program.ask("PUT", kTickets + "/" + std::string(32, '0')).field("Allow") ==
+  CHECK(program.ask("PUT", kTicketsPath + "/" + std::string(32, '0')).field("Allow") ==
         "GET, HEAD, DELETE");
 }
 
@@ -264,9 +270,9 @@ TEST_CASE("an id may look, and only the token may cancel") {
     CHECK(answer.status() == 404);
     return problem;
   };
-  const std::string unknown = kTickets + "/" + std::string(32, '0');
+  const std::string unknown = kTicketsPath + "/" + std::string(32, '0');
   const json problem = refused(stranger, "GET", unknown);
-  CHECK(refused(stranger, "GET", kTickets + "/1") == problem);
+  CHECK(refused(stranger, "GET", kTicketsPath + "/1") == problem);
   CHECK(refused(stranger, "DELETE", unknown) == problem);
   CHECK(refused(stranger, "DELETE", owner.location) == problem);
   CHECK(refused(other, "DELETE", owner.location) == problem);
@@ -285,7 +291,7 @@ TEST_CASE("a script of a page joins with the cookie, and is not shown the token"
       "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\nSpillway-Join: 1\r\n"
       "Content-Length: 0\r\n";
   for (const unsigned status : {202U, 201U}) {
-    const Message told = page.ask("POST", kTickets, fields);
+    const Message told = page.ask("POST", kTicketsPath, fields);
     CHECK(told.status() == status);
     CHECK_FALSE(told.field("Spillway-Ticket"));
     CHECK_FALSE(json::parse(told.body).contains("token"));

@@ -21,7 +21,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string kKey = "0123456789abcdefghijklmnopqrstuv";
+const std::string kSecret = "0123456789abcdefghijklmnopqrstuv";
 
 // Answers 500 to the first few, else 204.
 class Receiver {
@@ -56,7 +56,7 @@ class Receiver {
 
 json telling(const TemporaryDirectory& directory, const std::string& shop,
              const std::string& receiver, json webhook = json::object()) {
-  const auto key = directory.write("webhook.key", kKey);
+  const auto key = directory.write("webhook.key", kSecret);
   std::filesystem::permissions(key, std::filesystem::perms::owner_read);
   webhook.merge_patch({{"route", "hooks"}, {"path", "/waiting?v=1"}, {"key_file", key.string()}});
   json settings =
@@ -74,7 +74,7 @@ json telling(const TemporaryDirectory& directory, const std::string& shop,
 
 std::string expected_signature(const Message& request) {
   HmacKey key;
-  std::copy(kKey.begin(), kKey.end(), key.begin());
+  std::copy(kSecret.begin(), kSecret.end(), key.begin());
   const Sha256 code =
       hmac_sha256(key, *request.field("Webhook-Id") + "." + *request.field("Webhook-Timestamp") +
                            "." + request.body);

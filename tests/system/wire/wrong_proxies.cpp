@@ -22,7 +22,7 @@ namespace {
 
 constexpr Milliseconds kPatience{300};
 
-void say(int socket, std::string_view bytes) {
+void tell(int socket, std::string_view bytes) {
   support::send_all(socket, bytes, Deadline(Milliseconds{1000}));
 }
 
@@ -39,11 +39,11 @@ void pass_on(int client, std::uint16_t port, std::string_view farewell, const Ev
                                            std::tuple{upstream, client, ready[1].revents}}) {
       if (events == 0) continue;
       const ssize_t size = ::recv(from, block.data(), block.size(), MSG_DONTWAIT);
-      if (size > 0) say(to, {block.data(), static_cast<std::size_t>(size)});
+      if (size > 0) tell(to, {block.data(), static_cast<std::size_t>(size)});
       if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) open = false;
     }
   }
-  say(upstream, farewell);
+  tell(upstream, farewell);
   ::close(upstream);
 }
 
@@ -51,7 +51,7 @@ void refuse(int client, const Event&) {
   std::array<char, 65536> block;
   if (!support::wait_ready(client, POLLIN, Deadline{})) return;
   if (::recv(client, block.data(), block.size(), MSG_DONTWAIT) <= 0) return;
-  say(client, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  tell(client, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
   ::shutdown(client, SHUT_WR);
   const Deadline deadline(kPatience);
   while (support::wait_ready(client, POLLIN, deadline) &&

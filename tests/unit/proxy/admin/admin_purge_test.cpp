@@ -18,7 +18,7 @@ namespace spillway::proxy {
 namespace {
 
 namespace beast_http = boost::beast::http;
-using Kind = cache::PurgeRequest::Kind;
+using Purge = cache::PurgeRequest::Kind;
 
 cache::PurgeRequest read(std::string_view body) {
   auto result = read_purge(body);
@@ -66,15 +66,15 @@ constexpr const char* kWhole = R"({"route":"list"})";
 
 TEST_CASE("a purge names one URL or all that begin so or a route") {
   const cache::PurgeRequest key = read(R"({"key": "http://Shop.Example:8080/List?Page=2"})");
-  CHECK(key.kind == Kind::key);
+  CHECK(key.kind == Purge::key);
   CHECK(key.authority == "shop.example:8080");
   CHECK(key.path_and_query == "/List?Page=2");
   const cache::PurgeRequest prefix = read(R"({"prefix":"/list/"})");
-  CHECK(prefix.kind == Kind::prefix);
+  CHECK(prefix.kind == Purge::prefix);
   CHECK(prefix.authority.empty());
   CHECK(prefix.path_and_query == "/list/");
   const cache::PurgeRequest route = read(R"({"route":"Search \u00e4"})");
-  CHECK(route.kind == Kind::route);
+  CHECK(route.kind == Purge::route);
   CHECK(route.route == "Search \xc3\xa4");
 }
 

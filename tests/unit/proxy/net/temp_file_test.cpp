@@ -18,7 +18,7 @@
 namespace spillway::proxy {
 namespace {
 
-using Status = TempFile::Appended::Status;
+using Appended = TempFile::Appended;
 
 constexpr std::uint64_t kRoomy = std::uint64_t{1} << 30;
 
@@ -65,7 +65,7 @@ TEST_CASE("a temporary file gives back what was appended, whatever the sizes") {
     if (random() % 2 == 0) {
       std::string bytes(size, '\0');
       for (char& c : bytes) c = static_cast<char>(random());
-      CHECK(opened.file.append(bytes, kRoomy).status == Status::done);
+      CHECK(opened.file.append(bytes, kRoomy).status == Appended::Status::done);
       expected += bytes;
     } else {
       std::string into(size, '\0');
@@ -83,7 +83,7 @@ TEST_CASE("a temporary file gives back what was appended, whatever the sizes") {
 
 TEST_CASE("a temporary file has no name, is its owner's only, and is gone when it is closed") {
   Opened opened;
-  CHECK(opened.file.append("secret", kRoomy).status == Status::done);
+  CHECK(opened.file.append("secret", kRoomy).status == Appended::Status::done);
   CHECK(std::filesystem::is_empty(opened.directory.path()));
   struct stat its {};
   int found = -1;  // by the inode's size: no other file of this process has it
@@ -107,14 +107,14 @@ TEST_CASE("temporary files share a bound") {
   TempFile one(space), other(space);
   REQUIRE(one.open(directory.path()) == 0);
   REQUIRE(other.open(directory.path()) == 0);
-  CHECK(one.append(std::string(600, 'a'), 1000).status == Status::done);
-  CHECK(other.append(std::string(401, 'b'), 1000).status == Status::over_limit);
+  CHECK(one.append(std::string(600, 'a'), 1000).status == Appended::Status::done);
+  CHECK(other.append(std::string(401, 'b'), 1000).status == Appended::Status::over_limit);
   CHECK(other.size() == 0);
-  CHECK(other.append(std::string(400, 'b'), 1000).status == Status::done);
-  CHECK(one.append("x", 1000).status == Status::over_limit);
+  CHECK(other.append(std::string(400, 'b'), 1000).status == Appended::Status::done);
+  CHECK(one.append("x", 1000).status == Appended::Status::over_limit);
   CHECK(read_all(other) == std::string(400, 'b'));
-  CHECK(one.append("x", 1000).status == Status::done);
-  CHECK(one.append("x", 1).status == Status::over_limit);  // the bound was lowered
+  CHECK(one.append("x", 1000).status == Appended::Status::done);
+  CHECK(one.append("x", 1).status == Appended::Status::over_limit);  // the bound was lowered
   CHECK(read_all(one) == std::string(600, 'a') + "x");
   CHECK(space.taken() == 0);
 }
@@ -123,15 +123,15 @@ TEST_CASE("a temporary file that cannot be written keeps what it has") {
   std::signal(SIGXFSZ, SIG_IGN);  // as the server does
   Opened opened;
   const std::string first(5000, 'a');
-  CHECK(opened.file.append(first, kRoomy).status == Status::done);
+  CHECK(opened.file.append(first, kRoomy).status == Appended::Status::done);
   {
     const LowLimit full(RLIMIT_FSIZE, 8000);  // the first 3000 bytes of the next piece fit
     const TempFile::Appended appended = opened.file.append(std::string(4000, 'b'), kRoomy);
-    CHECK(appended.status == Status::failed);
+    CHECK(appended.status == Appended::Status::failed);
     CHECK(appended.error == EFBIG);
   }
   CHECK(opened.space.taken() == 5000);
-  CHECK(opened.file.append("c", kRoomy).status == Status::done);
+  CHECK(opened.file.append("c", kRoomy).status == Appended::Status::done);
   CHECK((read_all(opened.file) == first + "c"));
 }
 
