@@ -134,7 +134,7 @@ asio::awaitable<bool> Backend::serve_one(Backend& backend, Visit& visit) {
 asio::awaitable<bool> Backend::answer(Visit& visit, std::string_view path) {
   std::string whole(kSwitch);
   std::size_t pieces = 0;
-  if (path == kLargePath || path == kHugePath) {
+  if (path == kLargePath || path == kHugePath || path == kHugeP0Path) {
     pieces = path == kLargePath ? 1 : kHugePieces;
     whole = head("200 OK", pieces * kLargeBytes);
   } else if (path != kTunnelPath) {

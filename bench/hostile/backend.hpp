@@ -3,8 +3,8 @@
 // is done and its answer has been taken. So a slow peer occupies it. Requests above the number of
 // workers wait in an unbounded line. It works on for clients that have left.
 //
-// Every path gets a small JSON answer, kLargePath one of 4 MiB, kHugePath one of 160 MiB,
-// kBrokenPath status 500. kTunnelPath switches protocols; a tunnel needs no worker.
+// Every path gets a small JSON answer, kLargePath one of 4 MiB, kHugePath and kHugeP0Path one of
+// 160 MiB, kBrokenPath status 500. kTunnelPath switches protocols; a tunnel needs no worker.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,7 @@ namespace spillway::hostile {
 inline constexpr std::string_view kLargePath = "/export/large";
 inline constexpr std::size_t kLargeBytes = 4 << 20;
 inline constexpr std::string_view kHugePath = "/export/huge";
+inline constexpr std::string_view kHugeP0Path = "/checkout/huge";
 inline constexpr std::size_t kHugePieces = 40;  // of kLargeBytes
 inline constexpr std::string_view kBrokenPath = "/export/broken";
 inline constexpr std::string_view kTunnelPath = "/export/tunnel";

@@ -9,7 +9,7 @@ namespace {
 constexpr int kTinyWindow = 2048;
 constexpr double kAtOnce = 900;  // connections a second: all of them within the warm-up
 
-constexpr std::array<Manner, 18> kManners{{
+constexpr std::array<Manner, 19> kManners{{
     {"silent", "connects and says nothing", make_silent, 900, kAtOnce},
     {"slow-head", "a field of a head each second (slowloris)", make_slow_head, 900, kAtOnce},
     {"slow-body", "a byte of a body of P0 each second", make_slow_body, 900, kAtOnce},
@@ -24,6 +24,7 @@ constexpr std::array<Manner, 18> kManners{{
      kTinyWindow},
     {"slow-reader-huge", "reads a response of 160 MiB at 300 B/s through a tiny window",
      make_huge_reader, 100, kAtOnce, kTinyWindow},
+    {"slow-reader-p0", "the same of a path of P0", make_p0_reader, 100, kAtOnce, kTinyWindow},
     {"tunnel-hoarder", "switches to a tunnel and says nothing", make_tunnel_hoarder, 900, kAtOnce},
     {"pipeliner", "pipelines requests and never reads", make_pipeliner, 300, kAtOnce, kTinyWindow},
     {"churn", "connects and resets at once", make_churn, 50, 1500},

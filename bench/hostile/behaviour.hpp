@@ -46,6 +46,7 @@ std::unique_ptr<Behaviour> make_slow_upload();
 std::unique_ptr<Behaviour> make_grpc_upload();
 std::unique_ptr<Behaviour> make_slow_reader();
 std::unique_ptr<Behaviour> make_huge_reader();
+std::unique_ptr<Behaviour> make_p0_reader();
 std::unique_ptr<Behaviour> make_tunnel_hoarder();
 
 // Those that ask for more than they take.

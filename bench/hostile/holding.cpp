@@ -109,6 +109,7 @@ std::unique_ptr<Behaviour> make_grpc_upload() {
 }
 std::unique_ptr<Behaviour> make_slow_reader() { return std::make_unique<SlowReader>(kLargePath); }
 std::unique_ptr<Behaviour> make_huge_reader() { return std::make_unique<SlowReader>(kHugePath); }
+std::unique_ptr<Behaviour> make_p0_reader() { return std::make_unique<SlowReader>(kHugeP0Path); }
 std::unique_ptr<Behaviour> make_tunnel_hoarder() { return std::make_unique<TunnelHoarder>(); }
 
 }  // namespace spillway::hostile

@@ -69,8 +69,9 @@ void describe(Visitor& visit, Limits& x) {
         "Bytes per second that a client must send of a body or take of an answer, after 5 s of "
         "grace; 0: any.");
   visit("slot_rate_bytes", x.slot_rate_bytes, Range{0, 1 << 30},
-        "The same while its request holds a slot for which others wait, after 1 s of grace; up to "
-        "16 times as much, and sooner, the more slots wait for clients; 0: as min_rate_bytes.");
+        "The same while its request holds a slot for which others wait, or at an upstream where "
+        "most requests are late, after 1 s of grace; up to 16 times as much, and sooner, the more "
+        "slots wait for clients; 0: as min_rate_bytes.");
   visit("buffer_bytes", x.buffer_bytes, Range{0, std::int64_t{1} << 40},
         "Memory, over all workers, for bodies that clients send or take slowly, so that they hold "
         "no slot; a 32nd of it at most for one body, a quarter for one client address; 0: none.");

@@ -26,6 +26,7 @@ class QuietLatency {
   static constexpr std::uint32_t kEnoughSamples = 20;
   static constexpr Duration kMemory = std::chrono::minutes(10);
   static constexpr double kLateTimes = 5;
+  static constexpr double kLateSpreads = 3;  // standard deviations of the logarithm
   static constexpr Duration kLeastLate = std::chrono::milliseconds(200);
   static constexpr Duration kLateIfUnknown = std::chrono::seconds(1);
 
@@ -40,11 +41,14 @@ class QuietLatency {
   }
 
   // Whether a response is overdue after `waited`: the server has not begun with the request, or is
-  // slow.
+  // slow. For less than a second that goes by the spread, too: some requests of a route may always
+  // take much longer than the others.
   bool is_late(RouteId route, Duration waited) const {
     const std::optional<double> times = relative(route, waited);
     if (!times) return waited >= kLateIfUnknown;
-    return *times >= kLateTimes && waited >= kLeastLate;
+    if (*times < kLateTimes || waited < kLeastLate) return false;
+    const double spread = std::sqrt(routes_[index(route)].log_variance);
+    return waited >= kLateIfUnknown || std::log(*times) >= kLateSpreads * spread;
   }
 
   // An answer at low load.
@@ -54,7 +58,9 @@ class QuietLatency {
     const double passed = to_seconds(now - one.last) / to_seconds(kMemory);
     const double weight =
         one.samples < kAlike ? 1.0 / one.samples : std::clamp(passed, 0.0, 1.0 / kAlike);
-    one.log_mean += weight * (latency - one.log_mean);
+    const double off = latency - one.log_mean;
+    one.log_mean += weight * off;
+    one.log_variance = (1 - weight) * (one.log_variance + weight * off * off);
     one.last = now;
   }
 
@@ -68,6 +74,7 @@ class QuietLatency {
 
   struct Route {
     double log_mean = 0;  // of seconds
+    double log_variance = 0;
     std::uint32_t samples = 0;
     TimePoint last{};
   };

@@ -12,6 +12,16 @@ namespace {
 
 constexpr double kLeftMemory = 2;  // seconds, for which a request that left counts
 
+// Few slow clients hold up nothing, whatever else is late: the limit moves on.
+bool is_held_up(const TickInput& input, std::uint32_t in_use) {
+  const auto slow = input.awaiting_client;
+  if (!resilience::is_at_standstill(in_use, slow, input.behind_others)) return false;
+  const std::uint32_t at_work = resilience::at_work(static_cast<std::uint32_t>(input.concurrency),
+                                                    in_use, input.behind_others);
+  return slow >= resilience::kPlentifulShare * in_use &&
+         slow > resilience::kPlentifulShare * at_work;
+}
+
 }  // namespace
 
 std::optional<LimitSample> LimitSampler::take(const TickInput& input,
@@ -48,10 +58,7 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
   if (recent_admitted_ >= double(kEnoughSamples))
     sample.answered = std::clamp(1 - recent_left_ / recent_admitted_, 0.0, 1.0);
   const auto in_use = static_cast<std::uint32_t>(std::ceil(std::max(running, 0.0)));
-  const std::uint32_t at_work = resilience::at_work(static_cast<std::uint32_t>(input.concurrency),
-                                                    in_use, input.behind_others);
-  sample.is_held_up =
-      input.behind_others > 0 && input.awaiting_client > resilience::kPlentifulShare * at_work;
+  sample.is_held_up = is_held_up(input, in_use);
   return sample;
 }
 

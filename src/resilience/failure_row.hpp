@@ -2,9 +2,10 @@
 // what fails on every server, or one path that does, says nothing about this server.
 //
 // A failed response counts if neither its client nor its path is that of an earlier one of the row,
-// or if the same client and path have succeeded at another server since. Of the others one of ten
-// counts, and only where another server does not fail: a server with a single client (a gateway)
-// fails for a single client, too.
+// or if the same client and path have succeeded at another server since. So it does if only its
+// path is, and has: an API may have a single path. Of the others one of ten counts, and only where
+// another server does not fail: a server with a single client (a gateway) fails for a single
+// client, too.
 //
 // Fixed memory: the last eight sources of the row. One owner.
 #pragma once
@@ -33,15 +34,17 @@ class FailureRow {
   // Whether one more failed response of the row counts. `is_another_well`: some other server has
   // not failed since its last success.
   bool counts(const FailureSource& source, bool is_another_well) {
-    bool is_known = false, is_repeated = false;
-    for (Entry& one : remembered()) {
+    bool is_known = false, has_client = false, has_path = false, is_path_well = false;
+    for (const Entry& one : remembered()) {
       if (one.source == source && one.is_well_elsewhere) return true;
       is_known = is_known || one.source == source;
-      is_repeated =
-          is_repeated || one.source.client == source.client || one.source.path == source.path;
+      has_client = has_client || one.source.client == source.client;
+      has_path = has_path || one.source.path == source.path;
+      is_path_well = is_path_well || (one.source.path == source.path && one.is_path_well_elsewhere);
     }
-    if (!is_known) sources_[newest_++ % kSources] = {source, false};
-    if (!is_repeated) return true;
+    if (!is_known)
+      sources_[newest_++ % kSources] = {.source = source, .is_path_well_elsewhere = is_path_well};
+    if (!has_client && (!has_path || is_path_well)) return true;
     return is_another_well && ++repeats_ % kRepeats == 0;
   }
 
@@ -49,6 +52,7 @@ class FailureRow {
   void succeeded_elsewhere(const FailureSource& source) {
     for (Entry& one : remembered()) {
       if (one.source == source) one.is_well_elsewhere = true;
+      if (one.source.path == source.path) one.is_path_well_elsewhere = true;
     }
   }
 
@@ -57,15 +61,18 @@ class FailureRow {
     repeats_ = 0;
   }
 
-  // Whether a success of that source elsewhere may change anything: its bit is among these. A
-  // filter (Bloom, "Space/time trade-offs in hash coding", CACM 1970) with a single hash.
-  static std::uint64_t bit_of(const FailureSource& source) {
-    return std::uint64_t{1} << ((source.client ^ source.path) >> 58);
+  // Whether a success of that source elsewhere may change anything: one of its bits is among those
+  // of bits(). A filter (Bloom, "Space/time trade-offs in hash coding", CACM 1970) of sources and
+  // of paths, with a single hash each.
+  static std::uint64_t bits_of(const FailureSource& source) {
+    return bit_of_both(source) | bit_of_path(source);
   }
   std::uint64_t bits() const {
     std::uint64_t bits = 0;
     for (std::size_t i = 0; i < std::min(newest_, kSources); ++i) {
-      if (!sources_[i].is_well_elsewhere) bits |= bit_of(sources_[i].source);
+      const Entry& one = sources_[i];
+      if (!one.is_well_elsewhere) bits |= bit_of_both(one.source);
+      if (!one.is_path_well_elsewhere) bits |= bit_of_path(one.source);
     }
     return bits;
   }
@@ -73,8 +80,16 @@ class FailureRow {
  private:
   struct Entry {
     FailureSource source;
-    bool is_well_elsewhere = false;
+    bool is_well_elsewhere = false;       // that client and path
+    bool is_path_well_elsewhere = false;  // whoever asked
   };
+
+  static std::uint64_t bit_of_both(const FailureSource& source) {
+    return std::uint64_t{1} << ((source.client ^ source.path) >> 58);
+  }
+  static std::uint64_t bit_of_path(const FailureSource& source) {
+    return std::uint64_t{1} << (source.path & 63);
+  }
 
   std::span<Entry> remembered() { return {sources_.data(), std::min(newest_, kSources)}; }
 

@@ -15,13 +15,13 @@ namespace spillway::resilience {
 
 // The slots of an upstream at a moment.
 struct SlotLoad {
-  std::uint32_t slots = 0;            // the limit, or if requests are late at_work()
+  std::uint32_t slots = 0;            // the limit, or at a standstill at_work()
   std::uint32_t awaiting_client = 0;  // of them, whose requests wait for their clients
-  std::uint32_t waiting = 0;          // requests that wait for a slot, or are late at the upstream
+  std::uint32_t waiting = 0;  // requests for a slot, at a standstill those of late ones, too
   // None of those that the slot in question would serve is of its class or of a higher one.
   bool only_lower_wait = false;
-  // No request of its class or of a higher one waits for a slot, but some of a higher class that
-  // have one are late at the upstream.
+  // No request of its class or of a higher one waits for a slot, but at a standstill some that have
+  // one are late.
   bool only_late_wait = false;
 };
 
@@ -51,6 +51,13 @@ inline constexpr double kScarcestShare = 0.75;
 // for a pause of the upstream in which all other requests are late.
 constexpr std::uint32_t at_work(std::uint32_t limit, std::uint32_t running, std::uint32_t late) {
   return std::max({running - std::min(late, running), limit / 8, 1u});
+}
+
+// Whether an upstream is at a standstill: of the requests that do not wait for their clients most
+// are late. Where few are, they may be of a route some of whose requests always take long.
+constexpr bool is_at_standstill(std::uint32_t running, std::uint32_t awaiting_client,
+                                std::uint32_t late) {
+  return late > (running - std::min(awaiting_client, running)) / 2;
 }
 
 constexpr double share_awaiting_client(const SlotLoad& load) {

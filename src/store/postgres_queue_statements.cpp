@@ -164,7 +164,7 @@ ended_now AS (
                      status, is_cut, route, period)
   SELECT number, due, expires, ended, ended + kept, attempts, recoveries, state, cause, status,
          is_cut, route, period FROM gone WHERE state > 2)
-SELECT id, route FROM gone
+SELECT id, route, tenant FROM gone
 )sql";
 
 // Lets the next of each line be claimed from which this transaction has ended a job. Other

@@ -90,7 +90,10 @@ void add_settles(PostgresBatch& batch, std::span<Settle* const> group) {
                 settle.is_lost = false;
                 if (!jobs::waits(settle.progress.state)) continue;
                 batch.hints.appeared(settle.progress.due);
-                batch.hints.changed(rows.text(row, 1), 1);
+                jobs::Lane lane;
+                lane.route = rows.text(row, 1);
+                lane.tenant = static_cast<TenantId>(rows.number<std::uint64_t>(row, 2));
+                batch.hints.changed(lane, 1);
               }
             });
   for (Settle* each : group)

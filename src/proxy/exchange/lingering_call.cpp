@@ -93,12 +93,17 @@ void LingeringCall::learn_outlasted() {
 }
 
 bool LingeringCall::marks_slot() {
-  const auto& at_work = request_.at_work;
-  const bool is_late = request_.rest.awaits_head() &&
-                       (!at_work || request_.generation->quiet_latency.is_late(
-                                        at_work->route, services_.now() - at_work->since));
+  const bool is_late = request_.rest.awaits_head() && has_taken_long();
   request_.slot.set_wait(is_late ? SlotWait::abandoned : SlotWait::nothing);
   return false;
+}
+
+// Of one that was not sent as a whole it is not known, but for its timeout.
+bool LingeringCall::has_taken_long() const {
+  const auto& at_work = request_.at_work;
+  if (!at_work) return request_.timed_out_upstream.has_value();
+  return request_.generation->quiet_latency.is_late(at_work->route,
+                                                    services_.now() - at_work->since);
 }
 
 void LingeringCall::wake_if_late(TimePoint now) {

@@ -67,6 +67,7 @@ class LingeringCall final : public Swept {
  private:
   bool has_ended();
   bool is_in_vain() const;
+  bool has_taken_long() const;
   void learn_head();
   void learn_ended();
   void learn_outlasted();

@@ -1,5 +1,6 @@
 #include "proxy/exchange/visitor_stream.hpp"
 
+#include <array>
 #include <utility>
 
 #include "proxy/exchange/visitor_status.hpp"
@@ -13,6 +14,8 @@ namespace {
 constexpr Duration kLook = std::chrono::seconds(1);
 constexpr Duration kComment = std::chrono::seconds(15);
 constexpr Duration kLongest = std::chrono::minutes(10);
+constexpr Duration kLinger = std::chrono::seconds(2);
+constexpr int kMostLingered = 64;  // of at most a kilobyte each
 
 // The event that this status is, by its name in webhooks; empty: none. `steps`: those of the way to
 // the front that were sent already.
@@ -106,9 +109,27 @@ Detached VisitorStream::run() {
     }
     if (told.is_last || services_.now() >= until_) break;
   }
+  if (!reads_ && how == observe::TunnelEnd::finished) co_await linger();
   client_->close();
   end(how);
   services_.owner.end_visitor_stream(*this);
+}
+
+// The client has sent something that was not read: closed at once, the kernel would reset the
+// connection, and the last event might be lost (RFC 9112, 9.6).
+Task<> VisitorStream::linger() {
+  client_->shutdown_send();
+  const TimePoint until = services_.now() + kLinger;
+  std::array<char, 1024> bytes;
+  for (int received = 0; received < kMostLingered;) {
+    const IoResult result = client_->receive(bytes);
+    if (result.status == IoResult::Status::done) {
+      ++received;
+    } else if (result.status != IoResult::Status::would_block ||
+               co_await parking_.park({.deadline = until}, &client_->readable()) != Wake::ready) {
+      co_return;
+    }
+  }
 }
 
 // No request follows, so after the first byte nothing more is read. Whether that client has left is

@@ -79,6 +79,7 @@ class VisitorStream final : public Swept {
 
   Detached run();
   bool has_left();
+  Task<> linger();
 
   Services& services_;
   Parts parts_;

@@ -40,9 +40,9 @@ Affordable affordable_within(std::uint64_t open_files, const config::Config& con
           : std::min<std::uint64_t>(left / kTempFiles, config.limits.connections);
   left -= files;
   // A client with a tunnel, or one that shadow mode forwards, holds an upstream connection too.
-  // Of two clients no more than one has a tunnel: three descriptors.
+  // Of two clients no more than one has a tunnel: three descriptors. Rounded up.
   const std::uint64_t in_pairs =
-      is_shadow ? left / 2 : std::min<std::uint64_t>(config.limits.tunnels, left / 3);
+      is_shadow ? left / 2 : std::min<std::uint64_t>(config.limits.tunnels, (left + 2) / 3);
   const auto connections = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(left - in_pairs, 1, config.limits.connections));
   return {.connections = connections,

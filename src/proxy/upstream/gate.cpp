@@ -93,21 +93,21 @@ bool Gate::would_serve(ClassId served_as) const {
 
 std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
   const std::lock_guard lock(slots_->mutex);
-  const Late late = late_for(served_as);
+  Late late = late_for(served_as);
+  const std::uint32_t awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed);
+  const std::uint32_t running = running_in_all();
+  const bool stands_still = resilience::is_at_standstill(running, awaiting_client, late.in_all);
+  if (!stands_still) late.asking = 0;
   const dispatch::WouldServe whom = would_serve_locked(served_as, late);
-  if (whom == dispatch::WouldServe::nobody && late.higher == 0) return std::nullopt;
+  if (whom == dispatch::WouldServe::nobody && late.asking == 0) return std::nullopt;
   resilience::SlotLoad load{
       .slots = slots_->gates.back()->limit(),
-      .awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed),
-      .waiting = late.higher,
-      .only_lower_wait = whom == dispatch::WouldServe::lower_class && late.higher == 0,
-      .only_late_wait = whom != dispatch::WouldServe::same_or_higher && late.higher > 0};
-  std::uint32_t running = 0;
-  for (const Gate* gate : slots_->gates) {
-    load.waiting += gate->scheduler_.queued();
-    running += gate->scheduler_.running();
-  }
-  if (late.higher > 0)
+      .awaiting_client = awaiting_client,
+      .waiting = late.asking,
+      .only_lower_wait = whom == dispatch::WouldServe::lower_class && late.asking == 0,
+      .only_late_wait = whom != dispatch::WouldServe::same_or_higher && late.asking > 0};
+  for (const Gate* gate : slots_->gates) load.waiting += gate->scheduler_.queued();
+  if (stands_still)
     load.slots = std::min(load.slots, resilience::at_work(load.slots, running, late.in_all));
   return resilience::may_ask(load) ? std::optional(load) : std::nullopt;
 }
@@ -128,18 +128,24 @@ dispatch::WouldServe Gate::would_serve_locked(ClassId served_as, const Late& lat
   return most;
 }
 
-// Each asks for one slot (Slots::freed_for_late). Gates of a former configuration count by the rank
-// of their classes.
+// Those of a higher class ask for a slot each (Slots::freed_for_late). Those of its own class have
+// no better claim than the client that holds it, and the upstream may be late for another reason:
+// they ask for one at a time, and for the next once a request is late no more. Gates of a former
+// configuration count by the rank of their classes.
 Gate::Late Gate::late_for(ClassId served_as) const {
   Late late;
   for (std::size_t c = 0; c < kMaxClasses; ++c) {
     const std::uint32_t its = slots_->late[c].load(std::memory_order_relaxed);
     late.in_all += its;
-    if (c < index(served_as)) late.higher += its;
+    if (c < index(served_as)) late.asking += its;
   }
-  late.in_all += slots_->abandoned.load(std::memory_order_relaxed);
   const std::uint32_t freed = slots_->freed_for_late.load(std::memory_order_relaxed);
-  late.higher -= std::min(freed, late.higher);
+  const std::uint32_t of_its_class = slots_->late[index(served_as)].load(std::memory_order_relaxed);
+  if (late.asking == 0 && of_its_class > 0)
+    late.asking = freed == 0 ? 1 : 0;
+  else
+    late.asking -= std::min(freed, late.asking);
+  late.in_all += slots_->abandoned.load(std::memory_order_relaxed);
   return late;
 }
 
@@ -208,6 +214,8 @@ std::uint32_t Gate::running_elsewhere() const {
   return sum;
 }
 
+std::uint32_t Gate::running_in_all() const { return scheduler_.running() + running_elsewhere(); }
+
 std::uint32_t Gate::running_elsewhere(std::string_view traffic_class) const {
   std::uint32_t sum = 0;
   for (const Gate* gate : slots_->gates) {
@@ -274,7 +282,7 @@ void Gate::read_load(Load& load, TimePoint now) {
 
 void Gate::read_snapshot(observe::UpstreamSnapshot& snapshot, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
-  snapshot.inflight = scheduler_.running() + running_elsewhere();
+  snapshot.inflight = running_in_all();
   snapshot.concurrency_limit = concurrency_;
   snapshot.effective_limit = limit();
   snapshot.target_wait = scheduler_.target_wait().target();

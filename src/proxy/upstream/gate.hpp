@@ -61,7 +61,8 @@ struct Slots {
   std::array<std::atomic<std::uint32_t>, kMaxClasses> late{};  // by class
   std::atomic<std::uint32_t> abandoned{0};
   // How many slots with SlotWait::client were released while requests are late; at most as many as
-  // are late. Each late request may have one slot taken back: if that does not help, no more are.
+  // are late, and one less with each that is late no more. Each late request of a higher class may
+  // have one slot taken back: if that does not help, no more are.
   std::atomic<std::uint32_t> freed_for_late{0};
 
   void change_wait(ClassId served_as, SlotWait from, SlotWait to);
@@ -99,9 +100,9 @@ class Gate {
   // Whether a slot held by this class, if given back now, alone or with others that wait for their
   // clients, would go to a waiter at any gate.
   bool would_serve(ClassId served_as) const;
-  // How scarce slots are, over all gates, if a waiter would get this slot, or if requests of a
-  // higher class are late at the upstream. nullopt: neither, or they have no claim to this slot
-  // (resilience::may_ask).
+  // How scarce slots are, over all gates, if a waiter would get this slot, or if the upstream is at
+  // a standstill and requests of this class or of a higher one are late. nullopt: neither, or they
+  // have no claim to this slot (resilience::may_ask).
   std::optional<resilience::SlotLoad> contention(ClassId served_as) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
@@ -143,7 +144,7 @@ class Gate {
  private:
   // Requests whose response heads are overdue.
   struct Late {
-    std::uint32_t higher = 0;  // of a higher class, and no slot has been taken back for them yet
+    std::uint32_t asking = 0;  // how many may ask for a slot of the class in question
     std::uint32_t in_all = 0;  // abandoned ones included
   };
   Late late_for(ClassId served_as) const;
@@ -152,6 +153,7 @@ class Gate {
   void settle_shadow(TimePoint now);
   bool is_only_gate() const { return slots_->gates.size() == 1; }
   std::uint32_t running_elsewhere() const;
+  std::uint32_t running_in_all() const;
   std::uint32_t running_elsewhere(std::string_view traffic_class) const;
   dispatch::WouldServe would_serve_locked(ClassId served_as, const Late& late) const;
   ClassId class_like(const Gate& other, ClassId id) const;

@@ -97,7 +97,7 @@ class Servers {
 
   bool is_suspect(const std::optional<resilience::FailureSource>& source) const {
     return source && (suspects_.load(std::memory_order_relaxed) &
-                      resilience::FailureRow::bit_of(*source)) != 0;
+                      resilience::FailureRow::bits_of(*source)) != 0;
   }
   bool is_troubled(std::size_t server) const {
     return resilience::ServerSet(troubled_.load(std::memory_order_relaxed)).contains(server);

@@ -184,10 +184,18 @@ json with_patient_queue(json changes) {
   return changes;
 }
 
-// Every fourth client has the same address, which gets nothing but 500 while the others are asking.
-// It may be refused, they may not. Only errors are judged: the lag of a busy machine is no fault
-// here.
-Row one_asks_for_what_fails() {
+// What one client asks for, and gets while it is not refused.
+struct Failing {
+  std::string name;
+  std::string path;
+  std::string must;
+  std::string refused;
+  json changes;
+};
+
+// Every fourth client has the same address, which asks for nothing else while the others are
+// asking. It may be refused, they may not.
+Row one_asks_for(const Failing& failing) {
   constexpr std::size_t kTimes = 20;
   constexpr std::size_t kOthers = kClients / 4 * 3;
   const auto fails = [](Client client) { return client.place % 4 == 3; };
@@ -203,30 +211,24 @@ Row one_asks_for_what_fails() {
       if (outcome.word != "200") return;
     }
   };
-  const auto ask_for_500 = [begun, answered](RawClient& asking, Client client, Outcome& outcome) {
+  const auto ask_for_failing = [=, path = failing.path](RawClient& asking, Client client,
+                                                        Outcome& outcome) {
     begun->wait_for(rounds(client) * kOthers, kPatience);
     // At a pace that leaves a quarter of all answers to the others, until the first of them is
     // done.
     while (!answered->wait_for((rounds(client) - 1) * kOthers + 1, 20ms)) {
-      outcome.word =
-          std::to_string(asking.ask(get("/failing/" + std::to_string(client.number))).status());
+      outcome.word = std::to_string(asking.ask(get(path + std::to_string(client.number))).status());
       ++outcome.requests;
     }
   };
-  return {.name = "one client asks for what fails",
-          .settings =
-              {.changes = {{"classes",
-                            json::array({{{"name", "P0"}}, {{"name", "P1"}, {"sla_ms", 60'000}}})},
-                           {"default_route", {{"class", "P1"}}},
-                           {"overload",
-                            {{"enter",
-                              {{"event_loop_lag_ms", 60'000}, {"latency_p95_ratio", 1000.0}}}}}}},
-          .client = [=](Stand& stand, Client client) -> Outcome {
-            Outcome outcome{"500", 0, {}};
+  return {.name = failing.name,
+          .settings = {.changes = failing.changes},
+          .client = [=, must = failing.must](Stand& stand, Client client) -> Outcome {
+            Outcome outcome{must, 0, {}};
             try {
               RawClient asking(stand.port(), 0, fails(client) ? "127.0.0.2" : "127.0.0.1");
               if (fails(client)) {
-                ask_for_500(asking, client, outcome);
+                ask_for_failing(asking, client, outcome);
                 return outcome;
               }
               const Arrival end(*answered);
@@ -237,11 +239,36 @@ Row one_asks_for_what_fails() {
             return outcome;
           },
           .allows =
-              [fails](Client client, const std::string& word) {
-                return fails(client) ? word == "500" || word == "429" : word == "200";
+              [=, must = failing.must, refused = failing.refused](Client client,
+                                                                  const std::string& word) {
+                return fails(client) ? word == must || word == refused : word == "200";
               },
-          .must = "500",
+          .must = failing.must,
           .at_peers = {.is_other = [fails](Client client) { return !fails(client); }}};
+}
+
+// Only errors are judged: the lag of a busy machine is no fault here.
+Row one_asks_for_what_fails() {
+  return one_asks_for(
+      {.name = "one client asks for what fails",
+       .path = "/failing/",
+       .must = "500",
+       .refused = "429",
+       .changes = {
+           {"classes", json::array({{{"name", "P0"}}, {{"name", "P1"}, {"sla_ms", 60'000}}})},
+           {"default_route", {{"class", "P1"}}},
+           {"overload",
+            {{"enter", {{"event_loop_lag_ms", 60'000}, {"latency_p95_ratio", 1000.0}}}}}}});
+}
+
+Row one_breaks_the_backend() {
+  json changes = {{"overload", {{"enter", {{"event_loop_lag_ms", 60'000}}}}}};
+  changes["app"]["circuit_breaker"] = {{"consecutive_failures", 5}, {"min_samples", 20}};
+  return one_asks_for({.name = "one client's requests end without a response",
+                       .path = "/resets-before-head/",
+                       .must = "502",
+                       .refused = "429",
+                       .changes = changes});
 }
 
 }  // namespace
@@ -310,6 +337,7 @@ std::vector<Row> greedy_rows() {
                  "Max-Forwards: 0\r\nContent-Length: 60000\r\n\r\n");
   fill_the_house("bodies that do not come", upload, "Content-Length: 1\r\n\r\n");
   rows.push_back(one_asks_for_what_fails());
+  rows.push_back(one_breaks_the_backend());
   for (Row& row : rows_at_the_admin()) rows.push_back(std::move(row));
   return rows;
 }

@@ -55,6 +55,15 @@ TEST_CASE(
   CHECK(learned.routes.is_late(kExpensive, 11s));
 }
 
+TEST_CASE("where some requests of a route take much longer, none is late as long as they take") {
+  Learned learned;
+  for (int n = 0; n < 100; ++n) learned.teach(kCheap, n % 10 == 0 ? 700ms : 20ms, 1);
+  CHECK_FALSE(learned.routes.is_late(kCheap, 600ms));
+  CHECK(learned.routes.is_late(kCheap, 1s));  // whatever the spread
+  learned.teach(kExpensive, 28ms, 100);       // about as long on average
+  CHECK(learned.routes.is_late(kExpensive, 200ms));
+}
+
 TEST_CASE("what is usual follows in minutes, however many answers there are") {
   Learned learned;
   learned.teach(kCheap, 10ms, 64);

@@ -187,6 +187,21 @@ TEST_CASE("several clients that ask for what fails at every server eject none") 
   CHECK(line.ejections.record(0, true, line.now, FailureSource{10, 10}) == Change::ejected);
 }
 
+TEST_CASE("a server that fails on the only path there is is ejected, since others do not") {
+  for (const bool others_succeed : {true, false}) {
+    CAPTURE(others_succeed);
+    Line line;
+    int failures = 0;
+    for (std::uint64_t client = 1; client < 100; ++client) {
+      ++failures;
+      if (line.ejections.record(0, true, line.now, FailureSource{client, 7}) == Change::ejected)
+        break;
+      line.ejections.record(1, !others_succeed, line.now, FailureSource{100 + client, 7});
+    }
+    CHECK(failures == (others_succeed ? 3 : 21));
+  }
+}
+
 TEST_CASE("a server that fails for a single client alone is ejected, since others do not") {
   const FailureSource one{1, 1};
   Line line;

@@ -58,7 +58,7 @@ TEST_CASE("what succeeds at another server fails for this one alone: each failur
   FailureRow row;
   CHECK(row.counts(from(1, 1), false));
   CHECK_FALSE(row.counts(from(1, 1), false));
-  CHECK((row.bits() & FailureRow::bit_of(from(1, 1))) != 0);
+  CHECK((row.bits() & FailureRow::bits_of(from(1, 1))) != 0);
   row.succeeded_elsewhere(from(1, 1));
   CHECK(row.bits() == 0);
   for (int n = 0; n < 10; ++n) CHECK(row.counts(from(1, 1), false));
@@ -66,6 +66,21 @@ TEST_CASE("what succeeds at another server fails for this one alone: each failur
   CHECK_FALSE(row.counts(from(1, 2), false));
   row.succeeded_elsewhere(from(3, 2));
   CHECK_FALSE(row.counts(from(1, 2), false));
+}
+
+TEST_CASE("a path that succeeds at another server says nothing against clients that are new") {
+  FailureRow row;
+  CHECK(row.counts(from(1, 1), false));
+  CHECK_FALSE(row.counts(from(2, 1), false));
+  CHECK((row.bits() & FailureRow::bits_of(from(9, 1))) != 0);  // whoever asks for it
+  row.succeeded_elsewhere(from(9, 1));
+  CHECK(row.counts(from(3, 1), false));
+  CHECK(row.counts(from(4, 1), false));
+  CHECK_FALSE(row.counts(from(4, 1), false));  // one of the row
+  CHECK_FALSE(row.counts(from(1, 2), false));
+  // Another path that has not.
+  CHECK(row.counts(from(5, 3), false));
+  CHECK_FALSE(row.counts(from(6, 3), false));
 }
 
 TEST_CASE("a row that was ended is forgotten, and a long one remembers its last sources") {

@@ -22,6 +22,17 @@ jobs::NewJob in_order(jobs::NewJob job, std::uint8_t order) {
   return job;
 }
 
+// A job of a route where so many may wait.
+constexpr std::uint64_t kMost = 16;
+Enqueue of_tenant(jobs::NewJob job, std::uint64_t tenant) {
+  Enqueue enqueue;
+  enqueue.job = std::move(job);
+  enqueue.job.lane.tenant = TenantId{tenant};
+  enqueue.max_pending = kMost;
+  enqueue.is_in_share = true;
+  return enqueue;
+}
+
 }  // namespace
 
 TEST_CASE("a route takes as many waiting jobs as it may have, and more when some are leased") {
@@ -42,16 +53,11 @@ TEST_CASE("a route takes as many waiting jobs as it may have, and more when some
 TEST_CASE("a tenant takes three times what it leaves of a route, and another finds room") {
   each_store([](UnderTest& store) {
     const Epoch epoch = store.join();
-    constexpr std::uint64_t kMost = 16;
     std::uint64_t number = 0;
     const auto ask = [&](std::uint64_t tenant, bool is_ordered = false) {
-      Enqueue enqueue;
-      enqueue.job = store.job(++number);
-      if (is_ordered) enqueue.job = in_order(enqueue.job, 1);
-      enqueue.job.lane.tenant = TenantId{tenant};
-      enqueue.max_pending = kMost;
-      enqueue.is_in_share = true;
-      return store.ask(enqueue).result;
+      jobs::NewJob job = store.job(++number);
+      if (is_ordered) job = in_order(job, 1);
+      return store.ask(of_tenant(job, tenant)).result;
     };
     const auto take_all = [&](std::uint64_t tenant, bool is_ordered = false) {
       std::uint64_t taken = 0;
@@ -73,6 +79,21 @@ TEST_CASE("a tenant takes three times what it leaves of a route, and another fin
     if (!store.reopen()) return;
     CHECK(take_all(1) == 3);
     CHECK(ask(4) == Result::accepted);
+  });
+}
+
+TEST_CASE("a tenant whose jobs wait for another attempt takes no more for that") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    std::uint64_t number = 0;
+    const auto ask = [&] { return store.ask(of_tenant(store.job(++number), 1)).result; };
+    while (ask() == Result::accepted) {
+    }
+    jobs::Lane lane = store.job(1).lane;
+    lane.tenant = TenantId{1};
+    CHECK(store.claim(epoch, lane, 4) == Ids{job_id(1), job_id(2), job_id(3), job_id(4)});
+    for (std::uint64_t n = 1; n <= 4; ++n) CHECK(store.retry(epoch, n, std::chrono::hours(1)));
+    CHECK(ask() == Result::share_full);
   });
 }
 

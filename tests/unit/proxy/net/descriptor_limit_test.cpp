@@ -41,14 +41,18 @@ TEST_CASE("each tunnel takes a second descriptor, up to the limit of tunnels") {
   config::Config config = sample();
   config.limits.tunnels = 100;
   CHECK(affordable_within(kNeeded + 500, config, kWorkers).connections == 400);
-  config.limits.tunnels = 1000;  // half of 334 clients may have one
-  CHECK(affordable_within(kNeeded + 500, config, kWorkers).connections == 334);
+  config.limits.tunnels = 1000;  // half of 333 clients may have one
+  CHECK(affordable_within(kNeeded + 500, config, kWorkers).connections == 333);
 }
 
 TEST_CASE("half of the clients may have a tunnel, so that others are accepted") {
   config::Config config = sample();
   config.limits.tunnels = 1000;
-  CHECK(affordable_within(kNeeded + 500, config, kWorkers).tunnels == 167);
+  CHECK(affordable_within(kNeeded + 500, config, kWorkers).tunnels == 166);
+  for (const std::uint64_t left : {10, 11, 12}) {  // no more descriptors than there are
+    const Affordable both = affordable_within(kNeeded + left, config, kWorkers);
+    CHECK(both.connections + both.tunnels <= left);
+  }
   CHECK(affordable_within(1'000'000, config, kWorkers).tunnels == 1000);
   config.limits.connections = 500;
   CHECK(affordable_within(1'000'000, config, kWorkers).tunnels == 250);

@@ -142,21 +142,39 @@ TEST_CASE("requests that were abandoned are no reason to take slots back, but ma
   CHECK(upstream.gate.cancel(waits, upstream.now));
 }
 
-TEST_CASE(
-    "an upstream that is late takes no slot where few clients are slow, nor a higher class's") {
+TEST_CASE("an upstream that is late takes no slot where few clients are slow") {
   FullUpstream upstream;
   for (Slot& each : upstream.others) each.set_wait(SlotWait::late);
-  for (std::size_t n = 0; n < 4; ++n) upstream.slow[n].set_wait(SlotWait::client);
-  CHECK_FALSE(upstream.slow[0].contention());  // a quarter
-  upstream.slow[4].set_wait(SlotWait::client);
+  for (std::size_t n = 8; n < FullUpstream::kSlow; ++n)
+    upstream.slow[n].set_wait(SlotWait::abandoned);
+  for (std::size_t n = 0; n < 2; ++n) upstream.slow[n].set_wait(SlotWait::client);
+  CHECK_FALSE(upstream.slow[0].contention());  // a quarter of the eight it is at work for
+  upstream.slow[2].set_wait(SlotWait::client);
   CHECK(upstream.slow[0].contention());
+}
 
-  // Late ones of its own class or of a lower one ask for none: it may be late for another reason.
-  FullUpstream turned;
+TEST_CASE("requests that are late ask for no slot while most others are not") {
+  FullUpstream upstream;
+  for (std::size_t n = 0; n < 10; ++n) upstream.slow[n].set_wait(SlotWait::client);
+  for (Slot& each : upstream.others) each.set_wait(SlotWait::late);
+  CHECK_FALSE(upstream.slow[0].contention());  // six of twelve
+  upstream.slow[10].set_wait(SlotWait::abandoned);
+  CHECK(upstream.slow[0].contention());
+}
+
+TEST_CASE("requests that are late ask for slots of their own class one at a time") {
+  FullUpstream turned;  // the clients of the higher class are slow
   for (Slot& each : turned.slow) each.set_wait(SlotWait::late);
   for (Slot& each : turned.others) each.set_wait(SlotWait::client);
-  CHECK_FALSE(turned.others[0].contention());
-  CHECK_FALSE(turned.slow[0].contention());
+  CHECK_FALSE(turned.others[0].contention());  // of a lower class they ask for none
+  for (std::size_t n = 8; n < FullUpstream::kSlow; ++n) turned.slow[n].set_wait(SlotWait::client);
+  const auto load = turned.slow[8].contention();
+  REQUIRE(load);
+  CHECK(load->waiting == 1);
+  turned.slow[8].release(turned.now);
+  CHECK_FALSE(turned.slow[9].contention());
+  turned.slow[0].set_wait(SlotWait::nothing);  // it was answered
+  CHECK(turned.slow[9].contention());
 }
 
 TEST_CASE("lower classes want a slot of a higher one only where clients hold many") {
