@@ -16,7 +16,8 @@ Character first_character(std::string_view text);
 
 // True for characters that change how a terminal or an editor shows the rest of a line: controls
 // (C0, DEL, C1 with NEL and CSI), line separators, and those that are invisible or turn the
-// direction of text ("Trojan Source", CVE-2021-42574).
+// direction of text ("Trojan Source", CVE-2021-42574). Some of these have a use, such as the
+// selectors of emoji; a log can do without it.
 bool is_deceptive(char32_t c);
 
 }  // namespace spillway

@@ -68,7 +68,9 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
   } else if (route.priority) {
     class_line << ", from the route's priority " << *route.priority;
   }
-  if (route.priority_by_cost && !subject.trusted_priority && !subject.tenant.tier->traffic_class)
+  const bool is_one_routes = !subject.has_conflicting_path && !subject.is_also_get;
+  if (route.priority_by_cost && is_one_routes && !subject.trusted_priority &&
+      !subject.tenant.tier->traffic_class)
     class_line << ", until the cost of the route's requests is learned (priority_by_cost)";
 
   const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
@@ -88,14 +90,17 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
                 << " at once: beyond it 429 BUDGET_EXCEEDED";
 }
 
-// Says nothing of a path that has one reading.
-void tell_path(ExplainedLines& lines, const traffic::Subject& subject) {
+// Says nothing of a request that can be only one route's.
+void tell_readings(ExplainedLines& lines, const traffic::Subject& subject) {
   if (subject.has_conflicting_path) {
     lines.add("path") << "ambiguous: a backend may take it for another route's; the lowest class "
                       << "counts, and nothing is stored";
   } else if (subject.has_ambiguous_path) {
     lines.add("path") << "ambiguous: nothing is stored, but every reading is this route's";
   }
+  if (subject.is_also_get)
+    lines.add("method") << "HEAD: a GET has another route; a waiting room of either and the lower "
+                        << "class count";
 }
 
 // The deadlines and their sources. The request arrived at TimePoint{}.
@@ -170,7 +175,7 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   ExplainedLines lines;
   lines.add("request") << request.method << " " << request.url;
   tell_subject(lines, config, subject);
-  tell_path(lines, subject);
+  tell_readings(lines, subject);
   tell_deadline(lines, config, subject);
   tell_ignored_deadlines(lines, head, subject.client.fields);
   tell_visitor(lines, config, head, classifier, peer, subject);

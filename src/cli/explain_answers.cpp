@@ -7,6 +7,7 @@
 #include "cli/explain_refusal.hpp"
 #include "config/choices.hpp"
 #include "http/cache_control.hpp"
+#include "http/upgrade.hpp"
 #include "overload/decide.hpp"
 
 namespace spillway {
@@ -22,6 +23,7 @@ enum class Way { stored, announced, prepared, miss };
 bool may_use_cache(const RuledRequest& request) {
   const auto& cache = request.route().cache;
   return cache && !request.subject.has_ambiguous_path &&
+         http::offered_upgrade(request.head, request.route().upgrades).empty() &&
          cache::request_may_use_cache(request.head, *cache);
 }
 

@@ -270,7 +270,9 @@ void describe(Visitor& visit, Overload& x) {
 
 template <class Visitor>
 void describe(Visitor& visit, Match& x) {
-  visit("methods", x.methods, ListOf<Format>{kMethod, 0, 32}, "Methods that match; empty: any.");
+  visit("methods", x.methods, ListOf<Format>{kMethod, 0, 32},
+        "Methods that match; empty: any. "
+        "A HEAD counts as a GET too, unless its route names HEAD.");
   visit("host", x.host, kHost, "Host that matches; empty: any.");
   visit("path", x.path, kPathPattern,
         "Path that matches: * is one segment, a final /** the path itself and all below it.");

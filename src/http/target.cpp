@@ -1,31 +1,29 @@
 #include "http/target.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "base/ip_address.hpp"
 #include "http/ascii.hpp"
 
 namespace spillway::http {
 namespace {
 
-constexpr std::array<bool, 256> reg_name_characters() {
+constexpr std::array<bool, 256> name_characters() {
   std::array<bool, 256> table{};
   for (int c = 0; c < 128; ++c) {
     const char character = static_cast<char>(c);
     table[c] = is_digit(character) || is_alpha(character) ||
-               std::string_view("-._~!$&'()*+,;=").find(character) != std::string_view::npos;
+               std::string_view("-._~").find(character) != std::string_view::npos;
   }
   return table;
 }
-constexpr std::array<bool, 256> kRegName = reg_name_characters();
+constexpr std::array<bool, 256> kName = name_characters();
 
-bool valid_reg_name(std::string_view name) {
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (kRegName[static_cast<unsigned char>(name[i])]) continue;
-    const bool escape = name[i] == '%' && i + 2 < name.size() && hex_value(name[i + 1]) >= 0 &&
-                        hex_value(name[i + 2]) >= 0;
-    if (!escape) return false;
-    i += 2;
-  }
-  return !name.empty() && name.size() <= kMaxHost;
+bool valid_name(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxHost &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return kName[static_cast<unsigned char>(c)]; });
 }
 
 bool valid_port(std::string_view port) {
@@ -73,7 +71,7 @@ bool valid_authority(std::string_view authority) {
   const std::string_view host = without_port(authority);
   const std::string_view rest = authority.substr(host.size());
   if (!rest.empty() && (rest[0] != ':' || !valid_port(rest.substr(1)))) return false;
-  if (!host.starts_with('[')) return valid_reg_name(host);
+  if (!host.starts_with('[')) return valid_name(host);
   if (host.size() < 4 || host.back() != ']') return false;
   const auto address = parse_ip_address(host.substr(1, host.size() - 2));
   return address && host.find(':') != std::string_view::npos;

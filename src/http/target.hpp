@@ -16,9 +16,10 @@ Error resolve_target(RequestHead& head);
 // into three fields of a forwarded head.
 inline constexpr std::size_t kMaxHost = 255;
 
-// host [":" port], not empty: a registered name or IPv4 address (RFC 3986 unreserved,
-// sub-delims, percent-encoded) of up to kMaxHost bytes, or an IP literal in brackets; port up to
-// 65535, up to five digits. No user info.
+// host [":" port], not empty: a name or IPv4 address of up to kMaxHost bytes, or an IP literal in
+// brackets; port up to 65535, up to five digits. No user info. Of RFC 3986 a name may only have
+// what is unreserved: parsers of the URL standard decode escapes, and some backends cut at a comma,
+// so that a name with these would be another host to them than to the routes.
 bool valid_authority(std::string_view authority);
 
 // The authority without its port, e.g. "example.com", "[::1]".

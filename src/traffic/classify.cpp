@@ -64,8 +64,10 @@ Classifier::Classifier(const config::Config& config, std::uint64_t seed)
   for (const config::Route& route : config.routes) {
     const ClassId traffic_class =
         route.priority ? class_of_priority_.at(*route.priority) : route.traffic_class;
+    const std::vector<std::string>& methods = route.match.methods;
+    const bool names_head = std::find(methods.begin(), methods.end(), "HEAD") != methods.end();
     facts_.push_back({traffic_class, route.upstream, route.deadline, route.priority_by_cost,
-                      route.waiting_room.has_value(), nullptr});
+                      route.waiting_room.has_value(), names_head, nullptr});
     if (!route.waiting_room) continue;
     has_waiting_room_ = true;
     auto bypass = std::make_unique<const WaitingBypass>(route.waiting_room->bypass);
@@ -82,32 +84,46 @@ ClassId Classifier::lowest_class_of(RouteId route) const {
   return facts_[index(route)].by_cost ? lowest_class_ : facts_[index(route)].traffic_class;
 }
 
-// A greater ClassId is a lower class.
+// A greater ClassId is a lower class. Of the routes of a HEAD and of a GET the one with a waiting
+// room counts, that of the GET first, which is what is run; else the one with the lower class.
+Classifier::Match Classifier::match(http::Verb method, std::string_view method_name,
+                                    std::string_view host, std::string_view reading) const {
+  const RouteId route = routes_.match(method, method_name, host, reading);
+  const Match found{route, lowest_class_of(route)};
+  if (method != http::Verb::head || facts_[index(route)].names_head) return found;
+  const RouteId of_get = routes_.match(http::Verb::get, "GET", host, reading);
+  if (of_get == route) return found;
+  const ClassId lowest = std::max(found.lowest, lowest_class_of(of_get));
+  const bool is_lower = lowest > found.lowest && !facts_[index(route)].has_waiting_room;
+  const bool goes_as_get = facts_[index(of_get)].has_waiting_room || is_lower;
+  return {goes_as_get ? of_get : route, lowest, true};
+}
+
 PathRoute Classifier::route_of(http::Verb method, std::string_view method_name,
                                std::string_view host, std::string_view path_and_query) const {
   PathReadings path(path_and_query);
   path.next();
-  const RouteId first = routes_.match(method, method_name, host, path.reading());
-  PathRoute found{first, facts_[index(first)].traffic_class};
-  ClassId lowest = lowest_class_of(first);
-  const auto may_be = [&](RouteId route) {
-    if (route == first) return;
+  const Match first = match(method, method_name, host, path.reading());
+  PathRoute found{.route = first.route, .is_also_get = first.is_also_get};
+  ClassId lowest = first.lowest;
+  const auto may_be = [&](const Match& other) {
+    if (other == first) return;
     found.conflicts = true;
-    found.may_pass_by = found.may_pass_by || facts_[index(first)].has_waiting_room ||
-                        facts_[index(route)].has_waiting_room;
-    if (lowest_class_of(route) > lowest) {
-      found.route = route;
-      lowest = lowest_class_of(route);
+    found.may_pass_by = found.may_pass_by || facts_[index(first.route)].has_waiting_room ||
+                        facts_[index(other.route)].has_waiting_room;
+    if (other.lowest > lowest) {
+      found.route = other.route;
+      lowest = other.lowest;
     }
   };
   const Capitals capitals(method, method_name);
   for (;;) {
     if (!capitals.name().empty())
-      may_be(routes_.match(capitals.method(), capitals.name(), host, path.reading()));
+      may_be(match(capitals.method(), capitals.name(), host, path.reading()));
     const bool is_decided =
         found.conflicts && lowest == lowest_class_ && (found.may_pass_by || !has_waiting_room_);
     if (is_decided || !path.next()) break;
-    may_be(routes_.match(method, method_name, host, path.reading()));
+    may_be(match(method, method_name, host, path.reading()));
   }
   if (path.too_many()) {
     lowest = lowest_class_;
@@ -115,7 +131,8 @@ PathRoute Classifier::route_of(http::Verb method, std::string_view method_name,
   }
   found.conflicts = found.conflicts || path.too_many();
   found.is_ambiguous = found.conflicts || path.is_ambiguous();
-  if (found.conflicts) found.traffic_class = lowest;
+  const bool is_one_routes = !found.conflicts && !found.is_also_get;
+  found.traffic_class = is_one_routes ? facts_[index(first.route)].traffic_class : lowest;
   return found;
 }
 
@@ -182,6 +199,7 @@ Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, Ti
           .client = {},
           .has_ambiguous_path = path.is_ambiguous,
           .has_conflicting_path = path.conflicts,
+          .is_also_get = path.is_also_get,
           .may_pass_by_waiting_room = path.may_pass_by,
           .has_unclear_sender = sole_fields_.is_any_repeated(head.fields, peer.trusted) ||
                                 tenants_.has_joined_keys(head),

@@ -27,10 +27,12 @@
 namespace spillway::traffic {
 
 // The route of a path that may have several readings (path.hpp). A method in small letters may be
-// the one in capitals, too.
+// the one in capitals, too. Most frameworks answer HEAD by what answers GET: unless the route of a
+// HEAD names that method, the route of a GET counts as well.
 struct PathRoute {
   RouteId route{};            // of the reading with the lowest class; else of the first
   ClassId traffic_class{};    // no higher than that of any reading
+  bool is_also_get = false;   // a HEAD for which a GET has another route; no ambiguity
   bool is_ambiguous = false;  // not to be stored: a backend may see the path of something else
   bool conflicts = false;     // its readings have different routes, or are too many to tell
   bool may_pass_by = false;   // a waiting room: one reading may be in it, and another is not
@@ -46,6 +48,7 @@ struct Subject {
   ClientDeadline client;            // set by the caller; can only shorten `deadline`
   bool has_ambiguous_path = false;  // PathRoute
   bool has_conflicting_path = false;
+  bool is_also_get = false;
   bool may_pass_by_waiting_room = false;
   bool has_unclear_sender = false;  // a field that says whose it is came twice (SoleFields)
   // The priority that a trusted peer sent; it determined the class.
@@ -117,11 +120,12 @@ class Classifier {
   }
 
   // Whether the class goes by the learned cost of the route (priority_by_cost). A priority that a
-  // trusted peer sent and the class of the API key's tenant go first; a path that may be another
+  // trusted peer sent and the class of the API key's tenant go first; a request that may be another
   // route's does not say what it costs.
   bool goes_by_cost(const Subject& subject) const {
     return facts_[index(subject.route)].by_cost && !subject.trusted_priority &&
-           !subject.tenant.tier->traffic_class && !subject.has_conflicting_path;
+           !subject.tenant.tier->traffic_class && !subject.has_conflicting_path &&
+           !subject.is_also_get;
   }
   // Sets the class, and with it the deadline of a request without one of its route.
   void set_class(Subject& subject, ClassId traffic_class, TimePoint arrived) const {
@@ -143,9 +147,19 @@ class Classifier {
     std::optional<Duration> deadline;  // none: the class's
     bool by_cost = false;
     bool has_waiting_room = false;
+    bool names_head = false;
     std::unique_ptr<const WaitingBypass> bypass;  // null: nobody
   };
 
+  struct Match {  // of one reading
+    RouteId route{};
+    ClassId lowest{};
+    bool is_also_get = false;
+    bool operator==(const Match&) const = default;
+  };
+
+  Match match(http::Verb method, std::string_view method_name, std::string_view host,
+              std::string_view reading) const;
   std::optional<std::uint32_t> priority_of(const http::RequestHead& head, const Peer& peer) const;
   // The lowest class that the route may give: what a request costs is not known beforehand.
   ClassId lowest_class_of(RouteId route) const;

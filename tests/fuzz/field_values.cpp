@@ -150,8 +150,8 @@ void check_names(std::string_view text) {
     require(lower && !text.starts_with("ff"), "a traceparent is lower-case hexadecimal", text);
   }
   if (http::valid_authority(text)) {
-    require(text.find_first_of("@/?#\\\"<> \t") == text.npos, "an authority is a host and a port",
-            text);
+    require(text.find_first_of("@/?#\\\"<> \t%,;!$&'()*+=") == text.npos,
+            "an authority is a host and a port", text);
     require(http::valid_authority(http::without_port(text)), "and a host without one", text);
   }
 }

@@ -83,6 +83,10 @@ void check_class(const traffic::Classifier& classifier, const Asked& asked, std:
   static const RouteReference reference(routes().routes);
   const std::size_t given = class_of(classifier, asked, path);
   const std::string_view host = asked.host.substr(0, asked.host.find(':'));
+  const bool is_get = asked.verb == Verb::get;  // no route names HEAD, which is judged as GET too
+  const std::size_t of_head =
+      is_get ? class_of(classifier, {Verb::head, "HEAD", asked.host}, path) : given;
+  require(of_head >= given, "a HEAD has no higher class than a GET", path);
   for (const ServedPath& served : served_paths(path)) {
     if (given < class_of(reference.route_of(asked.method, host, served.path)))
       require(false, std::string(served.first) + " before " + std::string(served.second), path);

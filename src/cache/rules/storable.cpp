@@ -88,7 +88,7 @@ Storable sharing_of(const FieldList& request, const FieldList& response,
 bool request_may_use_cache(const http::RequestHead& request, const config::Cache& settings) {
   const bool reads = request.method == Verb::get || request.method == Verb::head;
   return reads && is_listed(request.method_name, settings) &&
-         request.framing.kind == http::Framing::Kind::none && !request.upgrade &&
+         request.framing.kind == http::Framing::Kind::none &&
          !is_overridden(request.fields, settings);
 }
 

@@ -48,8 +48,9 @@ struct Storable {
 };
 
 // Whether a request may be answered from the store and its response considered by storable(): GET
-// or HEAD as configured, without body, upgrade or a field that overrides what it asks for. Ranges
-// and preconditions: http/conditional.hpp.
+// or HEAD as configured, without body or a field that overrides what it asks for. Ranges and
+// preconditions: http/conditional.hpp. Whether it asks for a tunnel depends on the route: one whose
+// Upgrade is not passed on (http/upgrade.hpp) is an ordinary request.
 bool request_may_use_cache(const http::RequestHead& request, const config::Cache& settings);
 
 // Size and completeness are not checked here. Do not store the response to a request that was

@@ -96,8 +96,7 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
   Late late = late_for(served_as);
   const std::uint32_t awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed);
   const std::uint32_t running = running_in_all();
-  const bool stands_still = resilience::is_at_standstill(running, awaiting_client, late.in_all);
-  if (!stands_still) late.asking = 0;
+  if (!resilience::is_at_standstill(running, awaiting_client, late.in_all)) late.asking = 0;
   const dispatch::WouldServe whom = would_serve_locked(served_as, late);
   if (whom == dispatch::WouldServe::nobody && late.asking == 0) return std::nullopt;
   resilience::SlotLoad load{
@@ -107,7 +106,7 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
       .only_lower_wait = whom == dispatch::WouldServe::lower_class && late.asking == 0,
       .only_late_wait = whom != dispatch::WouldServe::same_or_higher && late.asking > 0};
   for (const Gate* gate : slots_->gates) load.waiting += gate->scheduler_.queued();
-  if (stands_still)
+  if (late.asking > 0)
     load.slots = std::min(load.slots, resilience::at_work(load.slots, running, late.in_all));
   return resilience::may_ask(load) ? std::optional(load) : std::nullopt;
 }

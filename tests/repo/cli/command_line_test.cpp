@@ -153,6 +153,19 @@ TEST_CASE("explain says that a path has several readings and what comes of it") 
   CHECK(ask("/export/a%2Fb").code == 0);
 }
 
+TEST_CASE("explain says that a HEAD counts as a GET too") {
+  const ScratchFile file("head.json", R"({"upstreams":[{"name":"a","servers":["127.0.0.1:1"]}],
+      "routes":[{"name":"export","match":{"methods":["GET"],"path":"/export/**"},"class":"P2"}],
+      "ambiguous_paths":"reject"})");
+  const std::string command = "explain --config " + file.path();
+  const std::string head = run(command + " HEAD /export/x").out;
+  CHECK(contains(head, "route     export: GET /export/**"));
+  CHECK(contains(head, "class     P2, "));
+  CHECK(contains(head, "method    HEAD: a GET has another route"));
+  CHECK_FALSE(contains(run(command + " GET /export/x").out, "method  "));
+  CHECK_FALSE(contains(run(command + " HEAD /other").out, "method  "));
+}
+
 TEST_CASE("explain shows whose deadline counts and what it ends") {
   const auto line = [](const std::string& fields) {
     const std::string out = explain("POST http://shop.example/checkout/7" + fields);

@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::string_view kBoth, kNginx = "NGINX", kHaproxy = "HAProxy";
 constexpr std::string_view kInvalidHost = "400 to an invalid Host, which the other sends on";
+constexpr std::string_view kOtherHost = "in the grammar, but another host to some backends";
 constexpr std::string_view kBareLf = "a bare LF may be a line end to one and none to the next";
 constexpr std::string_view kOneHost = "the other sends on the name without the port";
 
@@ -34,6 +35,8 @@ const std::vector<Allowed>& allowed() {
       {kBoth, Kind::stricter, "Host with user", "9112 3.2", kInvalidHost},
       {kBoth, Kind::stricter, "Host with a bad port", "9112 3.2", kInvalidHost},
       {kBoth, Kind::stricter, "Host list", "9112 3.2", kInvalidHost},
+      {kBoth, Kind::stricter, "Host with an escape", "3986 3.2.2", kOtherHost},
+      {kBoth, Kind::stricter, "Host with a comma", "3986 3.2.2", kOtherHost},
       {kBoth, Kind::stricter, "folded line", "9112 5.2", "400 is one of the two ways"},
       {kBoth, Kind::stricter, "folded Host", "9112 5.2", "400 is one of the two ways"},
       {kBoth, Kind::stricter, "line without colon", "9112 5", "no field line"},

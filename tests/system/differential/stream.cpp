@@ -80,6 +80,8 @@ constexpr std::array kEntries = std::to_array<Entry>({
     {Part::host, {"Host with user", "9112 3.2"}, "Host: u@a.example\r\n"},
     {Part::host, {"Host with a bad port", "9112 3.2"}, "Host: a.example:8x\r\n"},
     {Part::host, {"Host list", "9112 3.2"}, "Host: a.example, b.example\r\n"},
+    {Part::host, {"Host with an escape", "3986 3.2.2"}, "Host: a%2eexample\r\n"},
+    {Part::host, {"Host with a comma", "3986 3.2.2"}, "Host: a.example,b\r\n"},
     {Part::host, {"Host of an IPv6 address", "9110 7.2"}, "Host: [::1]:80\r\n"},
     {Part::line, {"blanks around a value", "9112 5.1"}, "X-A: \t v \t \r\n"},
     {Part::line, {"empty value", "9112 5.1"}, "X-A:\r\n"},

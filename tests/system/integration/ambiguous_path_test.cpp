@@ -70,6 +70,23 @@ TEST_CASE("with reject a path that may be another route's is 400 and reaches no 
   }
 }
 
+TEST_CASE("a HEAD goes in the class of a GET where that is lower, and is not refused") {
+  Backend backend;
+  json config = shop({{"ambiguous_paths", "reject"}});
+  config["routes"][1]["match"]["methods"] = json::array({"GET"});
+  const ProxyUnderTest proxy(backend.peer.address(), config);
+  const auto status_of = [&](const std::string& method) {
+    RawClient client(proxy.port());
+    client.send(method + " /export/x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    return client.read_response(Expected::head_only).status();
+  };
+  CHECK(status_of("HEAD") == 200);
+  CHECK(proxy.metric_becomes(forwarded("export", "P2"), 1));
+  CHECK(status_of("POST") == 200);  // the control: another route's
+  CHECK(proxy.metric_becomes(forwarded("default", "P1"), 1));
+  CHECK(proxy.metric(forwarded("export", "P2")) == 1);
+}
+
 TEST_CASE("an ambiguous path is neither stored nor answered from the store") {
   Origin origin;
   const ProxyUnderTest proxy(

@@ -49,6 +49,25 @@ TEST_CASE("of a thousand misses at once one asks the upstream for all with two w
   CHECK(proxy.metric(lookups("page", "collapsed")) > 500);
 }
 
+TEST_CASE(
+    "an upgrade that its route does not allow keeps nobody out of a flight nor of the store") {
+  Origin origin;
+  const ProxyUnderTest proxy(fresh(origin.peer.address()));
+  const auto asking_for = [](const std::string& protocol, std::string_view target) {
+    return get(target, "Connection: upgrade\r\nUpgrade: " + protocol + "\r\n");
+  };
+  std::vector<RawClient> clients;
+  for (int n = 0; n < 20; ++n)
+    clients.emplace_back(proxy.port()).send(asking_for("x", "/page?age=60&held"));
+  REQUIRE(origin.peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  origin.go.set();
+  for (RawClient& client : clients) CHECK(client.read_response().body == "1");
+  CHECK(RawClient(proxy.port()).ask(asking_for("h2c", "/page?age=60&held")).body == "1");
+  CHECK(origin.peer.seen().requests == 1);
+  // The control: what may become a tunnel asks the upstream.
+  CHECK(RawClient(proxy.port()).ask(asking_for("websocket", "/page?age=60&held")).body == "2");
+}
+
 TEST_CASE("without a cache each of them asks the upstream") {
   Origin origin;
   const ProxyUnderTest proxy(overloadable(origin.peer.address()));

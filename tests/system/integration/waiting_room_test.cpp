@@ -123,6 +123,23 @@ TEST_CASE("what is no visit makes no ticket and gets no page") {
   CHECK_FALSE(answer.field("Set-Cookie"));
 }
 
+TEST_CASE("a HEAD passes by no waiting room of a route for GET") {
+  Shop shop;
+  json config = selling({{"active_sessions", 1}, {"when", "always"}});
+  config["routes"][0]["match"]["methods"] = json::array({"GET"});
+  ProxyUnderTest proxy(shop.address(), config);
+  const auto ask = [&](const std::string& method) {
+    RawClient client(proxy.port());
+    client.send(method + " /sale/page HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    return client.read_response(Expected::head_only);
+  };
+  const Message head = ask("HEAD");
+  CHECK(head.status() == 503);
+  CHECK_FALSE(head.field("Set-Cookie"));
+  CHECK(shop.requests().empty());
+  CHECK(ask("POST").status() == 200);  // the control: another route's
+}
+
 TEST_CASE("a program is told its token in a field, and enters with it") {
   Shop shop;
   ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));

@@ -107,7 +107,10 @@ std::string own_address() {
 
 TEST_CASE("a server that is the listener by an address of this machine is a problem") {
   const std::string own = own_address();
-  if (own.empty()) return;
+  if (own.empty()) {
+    MESSAGE("not tested: no interface but loopback has an IPv4 address");
+    return;
+  }
   const auto file = [&](const std::string& listen, int port) {
     return R"({"listen":{"address":")" + listen + R"("},"upstreams":[{"name":"a","servers":[")" +
            own + ":" + std::to_string(port) + "\"]}]}";

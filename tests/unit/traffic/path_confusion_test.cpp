@@ -272,6 +272,83 @@ TEST_CASE("where the path may be another route's, the learned cost does not rais
   CHECK(index(confused.traffic_class) == 2);
 }
 
+namespace {
+
+config::Config reports() {
+  config::Config config = shop();
+  config.routes = {route("/export/**", 2), route("/named/**", 2), route("/named/**", 0),
+                   route("/cheap", 0),     route("/**", 1),       route("default", 1)};
+  for (const int read : {0, 1, 3}) config.routes[read].match.methods = {"GET"};
+  config.routes[2].match.methods = {"HEAD"};
+  config.routes.back().match.path.clear();
+  return config;
+}
+
+PathRoute head_of(const Classifier& classifier, std::string_view path) {
+  return classifier.route_of(http::Verb::head, "HEAD", "h", path);
+}
+
+}  // namespace
+
+TEST_CASE("a HEAD has no higher class than a GET of its path unless its route names it") {
+  const config::Config config = reports();
+  const Classifier classifier(config);
+  const auto expect = [&](const char* path, std::size_t route, unsigned its_class) {
+    CAPTURE(path);
+    const PathRoute found = head_of(classifier, path);
+    CHECK(index(found.route) == route);
+    CHECK(index(found.traffic_class) == its_class);
+    CHECK_FALSE(found.conflicts);
+    CHECK_FALSE(found.is_ambiguous);
+    CHECK_FALSE(found.may_pass_by);
+  };
+  expect("/export/x", 0, 2);
+  expect("/named/x", 2, 0);
+  expect("/cheap", 4, 1);  // not raised either
+  expect("/other", 4, 1);
+  CHECK(head_of(classifier, "/export/x").is_also_get);
+  CHECK_FALSE(head_of(classifier, "/named/x").is_also_get);
+  CHECK_FALSE(head_of(classifier, "/other").is_also_get);
+  // The control: other methods keep to their own routes.
+  CHECK(index(classifier.route_of(http::Verb::post, "POST", "h", "/export/x").route) == 4);
+  // A spelling of another route's path conflicts as before.
+  CHECK(head_of(classifier, "/other/../export/x").conflicts);
+  CHECK(index(head_of(classifier, "/other/../export/x").traffic_class) == 2);
+}
+
+TEST_CASE("a HEAD passes by no waiting room that a GET would wait in") {
+  config::Config config = reports();
+  config.routes[3].waiting_room.emplace();  // /cheap
+  const auto given = [&](const char* path) { return head_of(Classifier(config), path); };
+  CHECK(index(given("/cheap").route) == 3);
+  CHECK(index(given("/cheap").traffic_class) == 1);  // and the class is the lower one
+  CHECK_FALSE(given("/cheap").may_pass_by);
+  config.routes[4].waiting_room.emplace();  // both: that of the GET
+  CHECK(index(given("/cheap").route) == 3);
+  config.routes[3].waiting_room.reset();
+  CHECK(index(given("/cheap").route) == 4);
+  CHECK(index(given("/export/x").route) == 4);  // although the class is that of the GET
+  CHECK(index(given("/export/x").traffic_class) == 2);
+}
+
+TEST_CASE("the learned cost of its route does not raise the class of a HEAD that a GET lowers") {
+  config::Config config = reports();
+  config.routes[0].priority_by_cost = true;
+  config.routes[0].traffic_class = ClassId{0};
+  const Classifier classifier(config);
+  http::RequestHead head;
+  head.method = http::Verb::head;
+  head.method_name = "HEAD";
+  head.host = "h";
+  head.path_and_query = "/export/x";
+  const Subject subject = classifier.classify(head, {}, TimePoint{});
+  CHECK(index(subject.traffic_class) == 2);
+  CHECK_FALSE(classifier.goes_by_cost(subject));
+  head.method = http::Verb::get;
+  head.method_name = "GET";
+  CHECK(classifier.goes_by_cost(classifier.classify(head, {}, TimePoint{})));
+}
+
 TEST_CASE("a method in small letters has no higher class than the one in capitals") {
   config::Config config = shop();
   config.routes = {route("/checkout/**", 0), route("/**", 1), route("default", 1)};
