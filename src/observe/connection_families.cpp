@@ -126,7 +126,7 @@ Families connection_families(Workers workers, const Snapshot& snapshot) {
   MetricFamily slow = counter(
       "spillway_slow_clients_total",
       "Client connections ended for being slower than limits.min_rate_bytes, at sending a request "
-      "body or at taking an answer, or too slow with a stored one whose memory others needed.");
+      "body or at taking an answer, or for memory of a stored one or disk space that others need.");
   add_sample(slow, {label("phase", "body")}, sum(workers, [](const WorkerMetrics& worker) {
                return worker.gauges->too_slow_bodies.value();
              }));

@@ -81,10 +81,15 @@ bool Spill::has_file(std::uint64_t bytes) {
   const std::uint64_t all = services_.temp_space.taken();
   const traffic::ClientShares::Share* const client = of_client().files;
   const std::uint64_t clients = client != nullptr ? client->taken() : 0;
-  if (file_.space() + bytes > in_all / kInFiles || clients + bytes > in_all / kClients ||
-      all + bytes > in_all)
+  if (file_.space() + bytes > in_all / kInFiles || clients + bytes > in_all / kClients)
     return give_up_file(services_.gauges.temp_files_over_limit);
-  return true;
+  return all + bytes <= in_all || miss_space();
+}
+
+// All together have taken it: false. It is not its part, nor its client's.
+bool Spill::miss_space() {
+  services_.temp_space.miss(services_.now());
+  return give_up_file(services_.gauges.temp_files_over_limit);
 }
 
 bool Spill::give_up_file(observe::Counter& counter) {
@@ -115,8 +120,7 @@ bool Spill::write(std::string_view bytes) {
   }
   using Status = TempFile::Appended::Status;
   const TempFile::Appended appended = file_.append(bytes, limits().temp_file_bytes);
-  if (appended.status == Status::over_limit)
-    return give_up_file(services_.gauges.temp_files_over_limit);
+  if (appended.status == Status::over_limit) return miss_space();
   if (appended.status == Status::failed) {
     log_failure(appended.error);
     return give_up_file(services_.gauges.temp_files_failed);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/net/block_pool.hpp"
@@ -40,6 +41,10 @@ class Spill {
   // A file has room for so many bytes more, as far as is known. Once it has not, or could not be
   // made or written, none is used for this body any more.
   bool has_file(std::uint64_t bytes);
+  // It takes disk space that others missed lately.
+  bool keeps_space(TimePoint now) const {
+    return file_.space() > 0 && services_.temp_space.missed_lately(now);
+  }
   // It has not been said that there is none.
   bool may_have_file() const { return !is_file_unavailable_; }
   // keep() writes to the disk, which takes longer than the network does: no more than a block a
@@ -86,6 +91,7 @@ class Spill {
   const config::Limits& limits() const { return request_.limits(); }
   bool write(std::string_view bytes);
   bool give_up_file(observe::Counter& counter);
+  bool miss_space();
   void log_failure(int error);
   void count_memory(std::int64_t bytes);
   void count_answer(std::int64_t bytes);

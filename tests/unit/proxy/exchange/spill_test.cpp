@@ -245,9 +245,36 @@ TEST_CASE("what no file takes is kept in memory all the same") {
   }
 }
 
+TEST_CASE("who takes disk space has to be quick once all of it is taken, not when a part is") {
+  Keeping body(0, 10'000);  // of 80,000 bytes
+  const auto now = [&] { return body.process.services.now(); };
+  body.keep(std::string(1000, 'x'));
+  CHECK_FALSE(body.spill->has_file(9001));  // its part
+  CHECK_FALSE(body.spill->keeps_space(now()));
+  ClientInfo greedy;
+  greedy.peer.address = *parse_ip_address("192.0.2.1");
+  const RequestContext greedys(*body.process.generation, body.head, greedy, Clock::now());
+  traffic::ClientShares::Share& its = body.process.temp_space.of_clients().of(greedy.peer.address);
+  its.add(20'000);
+  CHECK_FALSE(Spill(body.process.services, greedys).has_file(1));  // its client's
+  CHECK_FALSE(body.spill->keeps_space(now()));
+  its.add(-20'000);
+  REQUIRE(body.process.temp_space.try_take(78'000, 80'000));
+  CHECK(Spill(body.process.services, greedys).has_file(1000));
+  CHECK_FALSE(body.spill->keeps_space(now()));
+  CHECK_FALSE(Spill(body.process.services, greedys).has_file(1001));
+  CHECK(body.spill->keeps_space(now()));
+  CHECK_FALSE(Spill(body.process.services, greedys).keeps_space(now()));  // it takes none
+  CHECK_FALSE(body.spill->keeps_space(now() + std::chrono::seconds(10)));
+  body.send_all();
+  CHECK_FALSE(body.spill->keeps_space(now()));
+  body.process.temp_space.give_back(78'000);
+}
+
 TEST_CASE("without temporary files none is missed") {
   Keeping body(1, 0);
   CHECK_FALSE(body.spill->has_file(1));
+  CHECK_FALSE(body.process.temp_space.missed_lately(body.process.services.now()));
   CHECK(body.process.gauges->temp_files_over_limit.value() == 0);
 }
 
