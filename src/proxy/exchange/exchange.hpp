@@ -77,6 +77,8 @@ class Exchange {
 
   // Whether it goes on to the upstream (admit.cpp).
   std::optional<Answer> admit();
+  std::optional<Answer> admit_again();
+  std::optional<Answer> follow_verdict();
   std::optional<Fault> enter_gate();
 
   // Degraded and stale responses (degrade.cpp).
