@@ -74,7 +74,8 @@ void describe(Visitor& visit, Limits& x) {
         "slots wait for clients; 0: as min_rate_bytes.");
   visit("buffer_bytes", x.buffer_bytes, Range{0, std::int64_t{1} << 40},
         "Memory, over all workers, for bodies that clients send or take slowly, so that they hold "
-        "no slot; a 32nd of it at most for one body, a quarter for one client address; 0: none.");
+        "no slot; a 32nd of it at most for one body, a quarter for one client address; half as "
+        "much again for answers of deferred requests; 0: none.");
   visit("temp_file_bytes", x.temp_file_bytes, Range{0, std::int64_t{1} << 50},
         "Disk space, over all workers, for what does not fit there: a temporary file for each such "
         "body, an eighth of the space at most, a quarter for one client address; 0: none.");

@@ -77,11 +77,12 @@ Families slow_client_families(Workers workers) {
                    "Slots whose request waits for its client: for more of its body, or until it "
                    "takes more of the response."),
              &Gauges::slots_awaiting_client),
-      of_all(workers,
-             gauge("spillway_body_buffer_bytes",
-                   "Memory for bodies that clients send or take slowly; limits.buffer_bytes bounds "
-                   "it."),
-             &Gauges::buffered_bytes),
+      of_all(
+          workers,
+          gauge("spillway_body_buffer_bytes",
+                "Memory for bodies that clients send or take slowly, and for answers of deferred "
+                "requests; limits.buffer_bytes and half as much bound it."),
+          &Gauges::buffered_bytes),
       of_all(workers,
              gauge("spillway_temp_file_bytes",
                    "Bytes in temporary files, of bodies that clients send or take slowly; "
@@ -125,7 +126,7 @@ Families connection_families(Workers workers, const Snapshot& snapshot) {
   MetricFamily slow = counter(
       "spillway_slow_clients_total",
       "Client connections ended for being slower than limits.min_rate_bytes, at sending a request "
-      "body or at taking an answer, or too slow with a stored one whose memory others needed.");
+      "body or at taking an answer, or for memory of a stored one or disk space that others need.");
   add_sample(slow, {label("phase", "body")}, sum(workers, [](const WorkerMetrics& worker) {
                return worker.gauges->too_slow_bodies.value();
              }));

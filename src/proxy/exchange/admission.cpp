@@ -23,13 +23,32 @@ void Admission::decide() {
   const traffic::Subject& subject = request_.subject;
   const overload::AdmissionPlan& plan = request_.generation->plan(subject.upstream);
   const config::Tier& tier = *subject.tenant.tier;
-  const overload::AdmissionRequest asked{
-      subject.route, subject.traffic_class, subject.tenant.id,
-      request_.generation->generation().tenant_budgets.find(tier.number)};
-  request_.tenants().record_offered(asked.traffic_class, asked.tenant, tier.weight);
+  draws_ = Random(services_.random.next());
+  request_.tenants().record_offered(subject.traffic_class, subject.tenant.id, tier.weight);
   if (plan.tenants() != nullptr) name_heavy_tenant(plan);
-  verdict_ = overload::decide(plan, request_.upstream().budgets, asked, request_.arrived,
-                              services_.random);
+  judge(request_.generation->generation().tenant_budgets.find(tier.number), request_.arrived);
+}
+
+// With the same draw: who passed it is refused only if more are by now. What counts each request,
+// as its tenant's budget, has counted this one.
+bool Admission::decide_again() {
+  const overload::AdmissionPlan& plan = request_.generation->plan(request_.subject.upstream);
+  const bool is_normal = plan.state() == State::normal && record_.state == State::normal;
+  if (is_normal || shadow_.outcome) return false;
+  give_back_token();
+  is_degraded_ = announces_degrade_ = false;
+  judge(nullptr, services_.now());
+  return true;
+}
+
+// `budget`: of its tenant; null: none, or it has counted the request.
+void Admission::judge(overload::TenantBudget* budget, TimePoint now) {
+  const traffic::Subject& subject = request_.subject;
+  const overload::AdmissionPlan& plan = request_.generation->plan(subject.upstream);
+  const overload::AdmissionRequest asked{subject.route, subject.traffic_class, subject.tenant.id,
+                                         budget};
+  Random draws = draws_;
+  verdict_ = overload::decide(plan, request_.upstream().budgets, asked, now, draws);
   record_ = overload::record_of(asked, plan, verdict_);
   // What a tenant's rate limit refuses would not reach the upstream in any state.
   const bool is_limited =

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/outcome.hpp"
+#include "base/random.hpp"
 #include "base/time.hpp"
 #include "overload/decide.hpp"
 #include "overload/decision_record.hpp"
@@ -29,6 +30,8 @@ class Admission {
 
   // --- The verdict.
   void decide();
+  // After a wait for the client: by the plan in force now. False: there is nothing to judge anew.
+  bool decide_again();
   const overload::Verdict& verdict() const { return verdict_; }
   const overload::DecisionRecord& record() const { return record_; }
   // The rule in force while the upstream is overloaded; null in state NORMAL.
@@ -124,6 +127,7 @@ class Admission {
     Gate::Ghost* ghost = nullptr;  // takes its part at the gate
   };
 
+  void judge(overload::TenantBudget* budget, TimePoint now);
   dispatch::Terms terms(Duration spent, TimePoint now) const;
   std::optional<Fault> on_gate_rejection(Reason reason);
   std::optional<Fault> on_queue_timeout();
@@ -140,6 +144,7 @@ class Admission {
   Parking& parking_;
   overload::Verdict verdict_;
   overload::DecisionRecord record_;
+  Random draws_{0};  // of the verdict: the same each time
   Ticket ticket_;
   Slot slot_;
   KeyInHand key_;

@@ -5,8 +5,21 @@ namespace spillway::proxy {
 
 // An answer when the request does not go on to the upstream.
 std::optional<Answer> Exchange::admit() {
-  using Kind = overload::Verdict::Kind;
   admission_.decide();
+  return follow_verdict();
+}
+
+// The same once more where the client took its time with the body: a verdict made in normal
+// operation is no pass for the overload that follows.
+std::optional<Answer> Exchange::admit_again() {
+  if (!body_.was_waited_for() || !admission_.decide_again()) return std::nullopt;
+  std::optional<Answer> ended = follow_verdict();
+  if (ended && fault_in(*ended) == nullptr) flight_.land(cache::Landing::nothing);
+  return ended;
+}
+
+std::optional<Answer> Exchange::follow_verdict() {
+  using Kind = overload::Verdict::Kind;
   if (request_.is_shadow()) admission_.set_answers_refusal(would_answer_refusal());
   prefer_free_response();
   const overload::Verdict& verdict = admission_.verdict();

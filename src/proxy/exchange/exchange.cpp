@@ -108,6 +108,7 @@ Task<Answer> Exchange::ask_upstream() {
   if (body_.has_any()) {
     const std::optional<Fault> unread = co_await body_.read_ahead();  // before a slot is held
     if (unread) co_return *unread;
+    if (std::optional<Answer> ended = admit_again()) co_return std::move(*ended);
   }
   if (const std::optional<Fault> refused = enter_gate()) co_return *refused;
   if (admission_.is_queued()) {

@@ -49,6 +49,8 @@ class Exchange {
   RequestBody& body() { return body_; }
   const RequestBody& body() const { return body_; }
   bool holds_slot() const { return admission_.has_slot(); }
+  // What its client has not taken of the response takes disk space that others missed lately.
+  bool keeps_space(TimePoint now) const { return relay_.keeps_space(now); }
   const Admission& admission() const { return admission_; }
   void set_slot_wait(SlotWait wait) { admission_.set_slot_wait(wait); }
   const http::ProtectedFields& protected_fields() const {
@@ -75,6 +77,8 @@ class Exchange {
 
   // Whether it goes on to the upstream (admit.cpp).
   std::optional<Answer> admit();
+  std::optional<Answer> admit_again();
+  std::optional<Answer> follow_verdict();
   std::optional<Fault> enter_gate();
 
   // Degraded and stale responses (degrade.cpp).

@@ -133,6 +133,8 @@ class Http1Session final : public ClientSession, public Swept {
   bool abort_if_client_too_slow(TimePoint now);
   bool is_slot_wanted(TimePoint now);
   bool takes_slot_back(TimePoint now);
+  bool sends_too_slowly_for_space(TimePoint now);
+  bool abort_if_too_slow_for_space(TimePoint now);
 
   Services& services_;
   std::coroutine_handle<> frame_;  // serve()

@@ -18,6 +18,10 @@ void Http1Session::wake_if_late(TimePoint now) {
   } else if (is_wanted && parking_.parked() && rate_.slot_deadline() <= now &&
              takes_slot_back(now)) {
     parking_.wake(Wake::cancelled);
+  } else if (parking_.parked() && sends_too_slowly_for_space(now)) {
+    parking_.wake(Wake::cancelled);
+  } else if (parking_.parked() && abort_if_too_slow_for_space(now)) {
+    parking_.wake(Wake::client_gone);
   } else if (exchange_) {
     RequestBody& body = exchange_->body();
     const bool is_taken_back = is_wanted && body.slot_deadline() <= now;
@@ -45,6 +49,24 @@ bool Http1Session::is_slot_wanted(TimePoint now) {
 bool Http1Session::takes_slot_back(TimePoint now) {
   if (rate_.earns_slot(client_->descriptor(), now)) return false;
   services_.gauges.slots_back_from_takers.add();
+  return true;
+}
+
+// Whether a client sends its body too slowly for disk space that others miss.
+bool Http1Session::sends_too_slowly_for_space(TimePoint now) {
+  if (!exchange_) return false;
+  const RequestBody& body = exchange_->body();
+  if (body.space_deadline() > now || !body.keeps_space(now)) return false;
+  services_.gauges.too_slow_bodies.add();
+  return true;
+}
+
+// Resets the connection of a client that takes its response too slowly for it.
+bool Http1Session::abort_if_too_slow_for_space(TimePoint now) {
+  if (!exchange_ || rate_.space_deadline() > now || !exchange_->keeps_space(now)) return false;
+  if (rate_.earns_space(client_->descriptor(), now)) return false;
+  services_.gauges.too_slow_takers.add();
+  client_->abort();
   return true;
 }
 

@@ -64,6 +64,7 @@ Task<std::optional<Fault>> RequestBody::read_ahead() {
   is_streamed_ = !session_.is_body_complete();
   if (!is_streamed_) co_return std::nullopt;
   resilience::MinRate client_rate = rate();
+  space_rate_ = space_rate();
   if (at_hand_.size() < kSmallBody) {
     const std::optional<Fault> fault = co_await read_start(client_rate);
     if (fault) co_return fault;
@@ -169,14 +170,17 @@ Task<BodyPiece> RequestBody::receive(std::span<char> into, resilience::MinRate& 
     const auto& total = request_.upstream_config().total_timeout;
     client_rate.begin_turn(now);
     place_rate_.begin_turn(now);
+    space_rate_.begin_turn(now);
     piece = co_await ReceiveBody(
         parking_, session_, into,
         std::min(due(client_rate, now), total ? request_.arrived + *total : kNever), after_others);
     place_rate_.end_turn(services_.now());
+    space_rate_.end_turn(services_.now());
   }
   if (piece.status == BodyPiece::Status::done) {
     client_rate.moved(piece.bytes, services_.now());
     place_rate_.moved(piece.bytes, services_.now());
+    space_rate_.moved(piece.bytes, services_.now());
   }
   co_return piece;
 }

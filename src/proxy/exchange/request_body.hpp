@@ -80,6 +80,10 @@ class RequestBody {
   // When the client, before the slot, will have sent too little of it for a place in a full house:
   // limits.min_rate_bytes, without grace. kNever: it is not the client's turn.
   TimePoint place_deadline() const { return place_rate_.deadline(); }
+  // When the client, before the slot, will have sent too little of it for disk space that others
+  // miss. kNever: it is not the client's turn.
+  TimePoint space_deadline() const { return space_rate_.deadline(); }
+  bool keeps_space(TimePoint now) const { return spill_.keeps_space(now); }
   // When the client will have been too slow for a slot for which others wait; then cut_off().
   TimePoint slot_deadline() const { return awaits_client() ? slot_rate_.deadline() : kNever; }
   void set_slot_terms(const resilience::SlotTerms& terms, TimePoint now) {
@@ -125,6 +129,7 @@ class RequestBody {
   bool is_kept_ = false;  // it is not sent on: none of it waits for a slot
   Pump pump_ = Pump::none;
   resilience::MinRate place_rate_;  // of the client before that
+  resilience::MinRate space_rate_;  // likewise
   resilience::MinRate slot_rate_;   // of the client while the pump runs
   bool is_clients_turn_ = false;
   TimePoint sent_at_{};

@@ -54,6 +54,9 @@ class ResponseRelay {
   // What has been read of the response's body; null before it has begun.
   const http::BodyReader* body() const { return has_begun_ ? &reader_ : nullptr; }
 
+  // Of its body: as Spill says.
+  bool keeps_space(TimePoint now) const { return spill_.keeps_space(now); }
+
   // It is an event stream, which outlives the request.
   bool is_long_lived() const { return is_event_stream_; }
   EventStream::Parts take_event_stream(Stay stay);

@@ -23,6 +23,7 @@ void SendRateMonitor::begin(const config::Limits& limits) {
   rate_ = resilience::MinRate(limits.min_rate_bytes, kRateGrace, limits.idle_timeout);
   slot_rate_ = slot_rate(limits);
   slot_terms_ = {};
+  space_rate_ = space_rate();
   idle_timeout_ = limits.idle_timeout;
   has_waited_ = false;
   untaken_ = 0;
@@ -35,6 +36,7 @@ void SendRateMonitor::look(int socket, TimePoint now) {
   if (left >= before) return;
   rate_.moved(before - left, now);
   slot_rate_.moved(before - left, now);
+  space_rate_.moved(before - left, now);
   still_since_ = now;
   if (idle_until_ != kNever) idle_until_ = now + idle_timeout_;
 }
@@ -50,6 +52,7 @@ void SendRateMonitor::wait(int socket, TimePoint now) {
   if (!std::exchange(has_waited_, true)) look(socket, now);
   rate_.begin_turn(now);
   slot_rate_.begin_turn(now);
+  space_rate_.begin_turn(now);
   idle_until_ = now + idle_timeout_;
 }
 
@@ -57,6 +60,7 @@ void SendRateMonitor::stop(TimePoint now) {
   if (idle_until_ != kNever) stopped_ = now;
   rate_.end_turn(now);
   slot_rate_.end_turn(now);
+  space_rate_.end_turn(now);
   idle_until_ = kNever;
 }
 
@@ -84,6 +88,11 @@ void SendRateMonitor::set_slot_terms(const resilience::SlotTerms& terms, int soc
 bool SendRateMonitor::earns_slot(int socket, TimePoint now) {
   look(socket, now);
   return slot_rate_.deadline() > now;
+}
+
+bool SendRateMonitor::earns_space(int socket, TimePoint now) {
+  look(socket, now);
+  return space_rate_.deadline() > now;
 }
 
 }  // namespace spillway::proxy

@@ -1,5 +1,6 @@
-// How fast a client acknowledges a response: limits.min_rate_bytes, limits.slot_rate_bytes and the
-// idle timeout. The clock runs only while the proxy waits for the client.
+// How fast a client acknowledges a response: limits.min_rate_bytes, limits.slot_rate_bytes, the
+// rate for disk space that others miss, and the idle timeout. The clock runs only while the proxy
+// waits for the client.
 //
 // Writability is too coarse: the kernel buffers megabytes and reports room in steps of a third of
 // that, which for a slow client are minutes apart. So once a limit seems to be exceeded, and only
@@ -10,6 +11,7 @@
 #include <cstdint>
 
 #include "base/time.hpp"
+#include "cache/rules/reading.hpp"
 #include "config/config.hpp"
 #include "resilience/min_rate.hpp"
 #include "resilience/slot_terms.hpp"
@@ -23,6 +25,12 @@ inline constexpr Duration kRateGrace = std::chrono::seconds(5);
 // how scarce slots are.
 inline resilience::MinRate slot_rate(const config::Limits& limits) {
   return {limits.slot_rate_bytes, resilience::kSlotGrace, resilience::kSlotCredit};
+}
+
+// What a client must move while its body takes disk space that others miss: as much as who takes a
+// stored response whose memory they miss.
+inline resilience::MinRate space_rate() {
+  return {cache::kReadingRate, cache::kReadingGrace, cache::kReadingGrace};
 }
 
 class SendRateMonitor {
@@ -40,6 +48,8 @@ class SendRateMonitor {
   TimePoint deadline() const;
   // Likewise of earns_slot().
   TimePoint slot_deadline() const { return slot_rate_.deadline(); }
+  // Likewise of earns_space().
+  TimePoint space_deadline() const { return space_rate_.deadline(); }
   // What counts for earns_slot() from now on. Asks the kernel if that is something else.
   void set_slot_terms(const resilience::SlotTerms& terms, int socket, TimePoint now);
   // Since when the client has taken nothing, as far as it was asked, without the time in which the
@@ -49,6 +59,8 @@ class SendRateMonitor {
   Verdict judge(int socket, TimePoint now);
   // False: below the rate of its slot.
   bool earns_slot(int socket, TimePoint now);
+  // False: below the rate for disk space.
+  bool earns_space(int socket, TimePoint now);
 
  private:
   // Credits the bytes that the client has acknowledged since the kernel was last asked.
@@ -57,6 +69,7 @@ class SendRateMonitor {
   resilience::MinRate rate_;
   resilience::MinRate slot_rate_;
   resilience::SlotTerms slot_terms_;  // of that
+  resilience::MinRate space_rate_;
   Duration idle_timeout_{};
   bool has_waited_ = false;    // during this response
   std::uint64_t untaken_ = 0;  // unacknowledged when last asked, plus bytes sent since

@@ -15,9 +15,12 @@ constexpr std::uint64_t kInMemory = 32;
 constexpr std::uint64_t kInFiles = 8;
 // So many clients do.
 constexpr std::uint64_t kClients = 4;
+// Stored answers have this part of it besides.
+constexpr std::uint64_t kForAnswers = 2;
 }  // namespace
 
 Spill::~Spill() {
+  count_answer(-answer_);
   count_memory(-memory_);
   file_.close();
   count_file();
@@ -29,6 +32,7 @@ const Spill::OfClient& Spill::of_client() {
   of_client_.is_known = true;
   if (const std::optional<IpAddress> client = counted_client(request_)) {
     of_client_.memory = &services_.memory_of_clients.of(*client);
+    of_client_.answers = &services_.answers_of_clients.of(*client);
     of_client_.files = &services_.temp_space.of_clients().of(*client);
   }
   return of_client_;
@@ -56,17 +60,18 @@ bool Spill::reserve(std::uint64_t bytes) {
   return true;
 }
 
-bool Spill::has_room_for_whole(std::uint64_t bytes) const {
-  const auto all = static_cast<std::uint64_t>(services_.gauges.buffered_bytes.value());
-  return all == 0 || all + bytes <= memory_of_worker();
+bool Spill::has_room_for_answer(std::uint64_t bytes) const {
+  const std::uint64_t all = services_.answer_bytes;
+  return all == 0 || all + bytes <= memory_of_worker() / kForAnswers;
 }
 
-bool Spill::reserve_whole(std::uint64_t bytes) {
-  if (!has_room_for_whole(bytes)) return false;
-  const traffic::ClientShares::Share* const client = of_client().memory;
+bool Spill::reserve_answer(std::uint64_t bytes) {
+  if (!has_room_for_answer(bytes)) return false;
+  const traffic::ClientShares::Share* const client = of_client().answers;
   const std::uint64_t its = client != nullptr ? client->taken() : 0;
   if (its != 0 && its + bytes > memory_of_worker() / kClients) return false;
   count_memory(static_cast<std::int64_t>(bytes));
+  count_answer(static_cast<std::int64_t>(bytes));
   return true;
 }
 
@@ -76,10 +81,15 @@ bool Spill::has_file(std::uint64_t bytes) {
   const std::uint64_t all = services_.temp_space.taken();
   const traffic::ClientShares::Share* const client = of_client().files;
   const std::uint64_t clients = client != nullptr ? client->taken() : 0;
-  if (file_.space() + bytes > in_all / kInFiles || clients + bytes > in_all / kClients ||
-      all + bytes > in_all)
+  if (file_.space() + bytes > in_all / kInFiles || clients + bytes > in_all / kClients)
     return give_up_file(services_.gauges.temp_files_over_limit);
-  return true;
+  return all + bytes <= in_all || miss_space();
+}
+
+// All together have taken it: false. It is not its part, nor its client's.
+bool Spill::miss_space() {
+  services_.temp_space.miss(services_.now());
+  return give_up_file(services_.gauges.temp_files_over_limit);
 }
 
 bool Spill::give_up_file(observe::Counter& counter) {
@@ -110,8 +120,7 @@ bool Spill::write(std::string_view bytes) {
   }
   using Status = TempFile::Appended::Status;
   const TempFile::Appended appended = file_.append(bytes, limits().temp_file_bytes);
-  if (appended.status == Status::over_limit)
-    return give_up_file(services_.gauges.temp_files_over_limit);
+  if (appended.status == Status::over_limit) return miss_space();
   if (appended.status == Status::failed) {
     log_failure(appended.error);
     return give_up_file(services_.gauges.temp_files_failed);
@@ -164,6 +173,13 @@ void Spill::count_memory(std::int64_t bytes) {
   memory_ += bytes;
   services_.gauges.buffered_bytes.add(bytes);
   if (of_client().memory != nullptr) of_client().memory->add(bytes);
+}
+
+void Spill::count_answer(std::int64_t bytes) {
+  if (bytes == 0) return;
+  answer_ += bytes;
+  services_.answer_bytes += static_cast<std::uint64_t>(bytes);
+  if (of_client().answers != nullptr) of_client().answers->add(bytes);
 }
 
 void Spill::count_file() {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.hpp"
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/net/block_pool.hpp"
@@ -31,14 +32,19 @@ class Spill {
   // Counts so many bytes as taken until the end of the request, for content that has come and is
   // kept elsewhere. False: there is no memory for them.
   bool reserve(std::uint64_t bytes);
-  // The same for what came as a whole, whatever the part of a body: what it would leave of the
-  // memory, and of its client's part, counts only if there is something else in it.
-  bool reserve_whole(std::uint64_t bytes);
-  // Whether it could, but for what its client has already.
-  bool has_room_for_whole(std::uint64_t bytes) const;
+  // The same for a stored answer, which comes as a whole. Answers have half as much as the worker's
+  // part besides what bodies take: else slow bodies would keep them all out. One of any size has
+  // room where there is no other, in all and of its client.
+  bool reserve_answer(std::uint64_t bytes);
+  // Whether it could, but for those that its client has already.
+  bool has_room_for_answer(std::uint64_t bytes) const;
   // A file has room for so many bytes more, as far as is known. Once it has not, or could not be
   // made or written, none is used for this body any more.
   bool has_file(std::uint64_t bytes);
+  // It takes disk space that others missed lately.
+  bool keeps_space(TimePoint now) const {
+    return file_.space() > 0 && services_.temp_space.missed_lately(now);
+  }
   // It has not been said that there is none.
   bool may_have_file() const { return !is_file_unavailable_; }
   // keep() writes to the disk, which takes longer than the network does: no more than a block a
@@ -75,6 +81,7 @@ class Spill {
   // What one client's bodies have taken of memory and of disk space; null: it is not counted.
   struct OfClient {
     traffic::ClientShares::Share* memory = nullptr;
+    traffic::ClientShares::Share* answers = nullptr;  // of that
     traffic::ClientShares::Share* files = nullptr;
     bool is_known = false;  // it was looked for
   };
@@ -84,8 +91,10 @@ class Spill {
   const config::Limits& limits() const { return request_.limits(); }
   bool write(std::string_view bytes);
   bool give_up_file(observe::Counter& counter);
+  bool miss_space();
   void log_failure(int error);
   void count_memory(std::int64_t bytes);
+  void count_answer(std::int64_t bytes);
   void count_file();
   void drop_first();
 
@@ -96,6 +105,7 @@ class Spill {
   TempFile file_;
   OfClient of_client_;
   std::int64_t memory_ = 0;    // of limits.buffer_bytes
+  std::int64_t answer_ = 0;    // of that, a stored answer
   std::int64_t in_files_ = 0;  // of limits.temp_file_bytes
   bool is_file_unavailable_ = false;
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/time.hpp"
 #include "proxy/net/capped_counter.hpp"
 #include "traffic/client_shares.hpp"
 
@@ -31,6 +33,14 @@ class TempSpace {
   bool try_take(std::uint64_t bytes, std::uint64_t most);
   void give_back(std::uint64_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
   std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  // There was none for a body since all together have taken it. Who takes some and moves too few
+  // bytes then gives way, of any worker.
+  void miss(TimePoint now) {
+    missed_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  bool missed_lately(TimePoint now) const {
+    return now.time_since_epoch() - Duration{missed_.load(std::memory_order_relaxed)} < kMissed;
+  }
   // Whether one more file may be open; give_back_file() when it is closed. No bound until
   // set_most_files().
   bool try_take_file() { return files_.try_increment(most_files_.load(std::memory_order_relaxed)); }
@@ -40,7 +50,10 @@ class TempSpace {
   traffic::ClientShares& of_clients() { return of_clients_; }
 
  private:
+  static constexpr Duration kMissed = std::chrono::seconds(10);
+
   std::atomic<std::uint64_t> taken_{0};
+  std::atomic<Duration::rep> missed_{0};
   CappedCounter files_;
   std::atomic<std::uint32_t> most_files_{std::numeric_limits<std::uint32_t>::max()};
   traffic::ClientShares of_clients_;

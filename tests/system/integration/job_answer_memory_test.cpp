@@ -1,5 +1,5 @@
-// The memory of stored answers that clients take slowly: a part of limits.buffer_bytes, whatever
-// the number of connections that ask for one.
+// The memory of stored answers that clients take slowly: half as much as limits.buffer_bytes,
+// whatever the number of connections that ask for one, and whatever bodies take.
 #include <doctest/doctest.h>
 
 #include <deque>
@@ -20,6 +20,8 @@ using nlohmann::json;
 namespace {
 
 constexpr std::size_t kAnswer = 4'000'000;
+// buffer_bytes of which answers have room for three, and one client for one.
+constexpr std::size_t kThreeAnswers = 6 * kAnswer;
 constexpr const char* kBuffered = "spillway_body_buffer_bytes";
 
 json answering(std::size_t buffer_bytes) {
@@ -47,26 +49,47 @@ RawClient& ask_slowly(std::deque<RawClient>& clients, const ProxyUnderTest& prox
 
 }  // namespace
 
-TEST_CASE("slow clients of stored answers take no more memory than there is for slow clients") {
+TEST_CASE("slow clients of stored answers take half as much memory as there is for bodies") {
   const ScriptedPeer backend(ok(std::string(kAnswer, 'x')));
-  const ProxyUnderTest proxy(backend.address(), answering(16 * kAnswer / 4));
+  const ProxyUnderTest proxy(backend.address(), answering(kThreeAnswers));
   const std::string at = answered(proxy);
   std::deque<RawClient> slow;
-  // One is a quarter, so each client has one of them.
-  for (const char* from : {"127.0.0.2", "127.0.0.3", "127.0.0.4"}) {
+  for (const char* from : {"127.0.0.2", "127.0.0.3"}) {
     CHECK(ask_slowly(slow, proxy, at, from).read_head().status() == 200);
     const Message second = RawClient(proxy.port(), 0, from).ask(get(at));
     CHECK(second.status() == 429);
     CHECK(second.body.find("BUDGET_EXCEEDED") != std::string::npos);
     CHECK(second.field("Retry-After"));
   }
-  CHECK(proxy.metric_becomes(kBuffered, 3 * kAnswer));
+  CHECK(proxy.metric_becomes(kBuffered, 2 * kAnswer));
   CHECK(RawClient(proxy.port()).ask(get(at)).body.size() == kAnswer);
-  ask_slowly(slow, proxy, at, "127.0.0.5").read_head();
+  ask_slowly(slow, proxy, at, "127.0.0.4").read_head();
   CHECK(RawClient(proxy.port()).ask(get(at)).status() == 429);
   slow.clear();
   CHECK(proxy.metric_becomes(kBuffered, 0));
   CHECK(RawClient(proxy.port()).ask(get(at)).body.size() == kAnswer);
+}
+
+TEST_CASE("slow uploads that fill the memory keep no stored answer out") {
+  const ScriptedPeer backend(ok(std::string(kAnswer, 'x')));
+  const ProxyUnderTest proxy(backend.address(), answering(kThreeAnswers));
+  const std::string at = answered(proxy);
+  const std::string upload = post("/upload", std::string(2'000'000, 'x'));
+  std::deque<RawClient> uploads;  // of each client a quarter of the memory
+  for (const char* from : {"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"}) {
+    for (int n = 0; n < 8; ++n)
+      uploads.emplace_back(proxy.port(), 0, from).send(upload.substr(0, 900'000));
+  }
+  CHECK(proxy.state_becomes(
+      [&](const json&) { return proxy.metric(kBuffered) > kThreeAnswers - 100'000; }));
+  CHECK(RawClient(proxy.port()).ask(get(at)).body.size() == kAnswer);
+  std::deque<RawClient> slow;
+  for (const char* from : {"127.0.0.2", "127.0.0.3", "127.0.0.7"})
+    CHECK(ask_slowly(slow, proxy, at, from).read_head().status() == 200);
+  CHECK(RawClient(proxy.port()).ask(get(at)).status() == 429);  // they have all of theirs
+  slow.clear();
+  const Deadline deadline;
+  while (RawClient(proxy.port()).ask(get(at)).status() == 429) REQUIRE_FALSE(deadline.passed());
 }
 
 TEST_CASE("an answer larger than all the memory for slow clients is sent, one at a time") {

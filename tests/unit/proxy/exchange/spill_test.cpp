@@ -157,31 +157,58 @@ TEST_CASE("one client address gets a quarter of memory and disk space, whatever 
   CHECK(Spill(first.process.services, *its).has_file(10'000));
 }
 
-TEST_CASE("what came as a whole has room if nothing else has it, whatever its size") {
-  Keeping first(1, 0);  // 32 blocks of memory, a quarter for one client
+TEST_CASE("stored answers have half as much memory as bodies, and one has any") {
+  Keeping first(1, 0);  // 32 blocks for bodies, 16 for answers, 8 of one client
   first.client.peer.address = *parse_ip_address("192.0.2.1");
   ClientInfo other;
   other.peer.address = *parse_ip_address("192.0.2.2");
   const RequestContext others(*first.process.generation, first.head, other, Clock::now());
+  const observe::WorkerGauges& gauges = *first.process.gauges;
   CHECK_FALSE(first.spill->reserve(40 * kBlock));
   {
     Spill alone(first.process.services, others);
-    CHECK(alone.reserve_whole(40 * kBlock));
-    CHECK(first.process.gauges->buffered_bytes.value() == 40 * kBlock);
-    CHECK_FALSE(first.spill->reserve_whole(1));
+    CHECK(alone.reserve_answer(40 * kBlock));
+    CHECK(gauges.buffered_bytes.value() == 40 * kBlock);
+    CHECK_FALSE(first.spill->reserve_answer(1));
+    CHECK_FALSE(first.spill->has_room_for_answer(1));
+    CHECK_FALSE(first.spill->has_memory(1));  // a body: answers count for it
   }
   std::deque<Spill> answers;
   const auto fits = [&](const RequestContext& request, std::uint64_t blocks) {
-    return answers.emplace_back(first.process.services, request).reserve_whole(blocks * kBlock);
+    return answers.emplace_back(first.process.services, request).reserve_answer(blocks * kBlock);
   };
   CHECK(fits(first.request, 4));
   CHECK(fits(first.request, 4));
-  CHECK_FALSE(fits(first.request, 1));  // its quarter
-  CHECK(fits(others, 20));              // the only one of its client
+  CHECK_FALSE(fits(first.request, 1));  // its part
+  CHECK(first.spill->has_room_for_answer(kBlock));
+  CHECK(fits(others, 7));
+  CHECK_FALSE(fits(others, 2));
+  CHECK(fits(others, 1));
+  CHECK_FALSE(first.spill->has_room_for_answer(1));
   CHECK_FALSE(fits(others, 1));
   answers.clear();
-  CHECK(first.process.gauges->buffered_bytes.value() == 0);
+  CHECK(gauges.buffered_bytes.value() == 0);
   CHECK(fits(first.request, 1));
+}
+
+TEST_CASE("bodies that fill the memory leave stored answers theirs, those of their clients too") {
+  for (const std::uint64_t blocks : {0, 1}) {
+    CAPTURE(blocks);
+    Keeping first(blocks, 0);
+    first.client.peer.address = *parse_ip_address("192.0.2.1");
+    std::deque<Spill> bodies;
+    for (std::uint64_t n = 0; n < 32 * blocks + 1; ++n) {  // whatever there is room for
+      Block block = first.process.services.large_blocks.take();
+      bodies.emplace_back(first.process.services, first.request).keep(block, 0, 1000);
+    }
+    CHECK_FALSE(first.spill->has_memory(1));
+    Spill answer(first.process.services, first.request);
+    CHECK(answer.reserve_answer(4 * kBlock));
+    Spill next(first.process.services, first.request);
+    CHECK(next.reserve_answer(4 * kBlock) == (blocks > 0));
+    bodies.clear();
+    CHECK_FALSE(Spill(first.process.services, first.request).reserve_answer(1));
+  }
 }
 
 TEST_CASE(
@@ -218,9 +245,36 @@ TEST_CASE("what no file takes is kept in memory all the same") {
   }
 }
 
+TEST_CASE("who takes disk space has to be quick once all of it is taken, not when a part is") {
+  Keeping body(0, 10'000);  // of 80,000 bytes
+  const auto now = [&] { return body.process.services.now(); };
+  body.keep(std::string(1000, 'x'));
+  CHECK_FALSE(body.spill->has_file(9001));  // its part
+  CHECK_FALSE(body.spill->keeps_space(now()));
+  ClientInfo greedy;
+  greedy.peer.address = *parse_ip_address("192.0.2.1");
+  const RequestContext greedys(*body.process.generation, body.head, greedy, Clock::now());
+  traffic::ClientShares::Share& its = body.process.temp_space.of_clients().of(greedy.peer.address);
+  its.add(20'000);
+  CHECK_FALSE(Spill(body.process.services, greedys).has_file(1));  // its client's
+  CHECK_FALSE(body.spill->keeps_space(now()));
+  its.add(-20'000);
+  REQUIRE(body.process.temp_space.try_take(78'000, 80'000));
+  CHECK(Spill(body.process.services, greedys).has_file(1000));
+  CHECK_FALSE(body.spill->keeps_space(now()));
+  CHECK_FALSE(Spill(body.process.services, greedys).has_file(1001));
+  CHECK(body.spill->keeps_space(now()));
+  CHECK_FALSE(Spill(body.process.services, greedys).keeps_space(now()));  // it takes none
+  CHECK_FALSE(body.spill->keeps_space(now() + std::chrono::seconds(10)));
+  body.send_all();
+  CHECK_FALSE(body.spill->keeps_space(now()));
+  body.process.temp_space.give_back(78'000);
+}
+
 TEST_CASE("without temporary files none is missed") {
   Keeping body(1, 0);
   CHECK_FALSE(body.spill->has_file(1));
+  CHECK_FALSE(body.process.temp_space.missed_lately(body.process.services.now()));
   CHECK(body.process.gauges->temp_files_over_limit.value() == 0);
 }
 
