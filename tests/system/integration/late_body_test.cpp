@@ -82,7 +82,7 @@ TEST_CASE("a request that a rule let pass is not drawn for again when its body h
 TEST_CASE("budgets count a request once, when its body has come") {
   Backend backend;
   json changes = {{"overload", {{"rules", {{"P1", {{"budget", budget(2)}}}}}}}};
-  const json acme{{"name", "acme"}, {"key", "acme-1"}, {"budget", budget(2)}};
+  const json acme{{"name", "acme"}, {"key", "acme-key-0"}, {"budget", budget(2)}};
   changes["tenants"]["api_keys"] = json::array({acme});
   const ProxyUnderTest proxy(overloadable(backend.peer.address(), changes));
   RawClient client(proxy.port());
@@ -95,7 +95,7 @@ TEST_CASE("budgets count a request once, when its body has come") {
   check_refusal(second.finish(), 429, "P1", "BUDGET_EXCEEDED");
   check_refusal(client.ask(get("/p1")), 429, "P1", "BUDGET_EXCEEDED");
 
-  const std::string key = "X-Api-Key: acme-1\r\n";
+  const std::string key = "X-Api-Key: acme-key-0\r\n";
   CHECK(Post(proxy, "/p2", key).finish().status() == 200);
   CHECK(client.ask(get("/p2", key)).status() == 200);
   check_refusal(client.ask(get("/p2", key)), 429, "P2", "BUDGET_EXCEEDED");

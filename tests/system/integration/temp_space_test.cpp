@@ -18,16 +18,16 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kLongBody = 12'000'000;
-constexpr int kSlots = 16;
-constexpr const char* kTakenBack = R"(spillway_inflight{upstream="app"})";
-constexpr const char* kNoSpace = R"(spillway_temp_files_unavailable_total{reason="limit"})";
+constexpr std::size_t kLarge = 12'000'000;
+constexpr int kSixteenSlots = 16;
+constexpr const char* kHeldSlots = R"(spillway_inflight{upstream="app"})";
+constexpr const char* kSpaceMissed = R"(spillway_temp_files_unavailable_total{reason="limit"})";
 constexpr const char* kTooSlowTakers = R"(spillway_slow_clients_total{phase="answer"})";
 constexpr const char* kTooSlowSenders = R"(spillway_slow_clients_total{phase="body"})";
 
 // Each body has just room in its part of the space, and about ten in all of it.
 json settings(const TemporaryDirectory& directory) {
-  return never_shed({{"dispatch", {{"concurrency", kSlots}}},
+  return never_shed({{"dispatch", {{"concurrency", kSixteenSlots}}},
                      {"limits",
                       {{"buffer_bytes", 0},
                        {"temp_file_bytes", 100'000'000},
@@ -57,7 +57,7 @@ struct Takers {
 }  // namespace
 
 TEST_CASE("slow clients give disk space to others that find none; a quick one keeps its own") {
-  const std::string body(kLongBody, 'x');
+  const std::string body(kLarge, 'x');
   const TemporaryDirectory directory;
   ScriptedPeer peer(ok(body));
   const ProxyUnderTest proxy(peer.address(), settings(directory));
@@ -69,7 +69,7 @@ TEST_CASE("slow clients give disk space to others that find none; a quick one ke
   constexpr int kFirst = 4;
   for (int n = 0; n < kFirst; ++n) slow.add();
   CHECK(proxy.metric_becomes("spillway_temp_files_total", kFirst + 2));
-  CHECK(proxy.metric_becomes(kTakenBack, 0));
+  CHECK(proxy.metric_becomes(kHeldSlots, 0));
 
   // The control: while there is space nobody has to be quick.
   constexpr std::size_t kPiece = 50'000;
@@ -81,22 +81,22 @@ TEST_CASE("slow clients give disk space to others that find none; a quick one ke
     slow.take_slowly();
     taken += quick.read_bytes(kPiece).size();
   }
-  CHECK(proxy.metric(kNoSpace) == 0);
+  CHECK(proxy.metric(kSpaceMissed) == 0);
   CHECK(proxy.metric(kTooSlowTakers) + proxy.metric(kTooSlowSenders) == 0);
 
   for (int n = 0; n < 10; ++n) slow.add();
-  CHECK(proxy.state_becomes([&](const json&) { return proxy.metric(kNoSpace) > 0; }));
+  CHECK(proxy.state_becomes([&](const json&) { return proxy.metric(kSpaceMissed) > 0; }));
   CHECK(proxy.state_becomes([&](const json&) {
     taken += quick.read_bytes(kPiece).size();
     return proxy.metric(kTooSlowTakers) >= kFirst;
   }));
-  for (int n = 0; n < kFirst; ++n) CHECK(slow.all[n].read_to_end().size() < kLongBody);
+  for (int n = 0; n < kFirst; ++n) CHECK(slow.all[n].read_to_end().size() < kLarge);
   CHECK(sender.read_response().status() == 408);
   CHECK(proxy.metric(kTooSlowSenders) == 1);
   slow.all.clear();
-  CHECK(proxy.metric_becomes(kTakenBack, 0));
+  CHECK(proxy.metric_becomes(kHeldSlots, 0));
   CHECK(proxy.metric("spillway_temp_file_bytes") > 0);  // the quick one's
-  CHECK(quick.read_bytes(kLongBody - taken).size() == kLongBody - taken);
+  CHECK(quick.read_bytes(kLarge - taken).size() == kLarge - taken);
 }
 
 }  // namespace spillway::support
