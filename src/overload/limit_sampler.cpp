@@ -14,11 +14,11 @@ constexpr double kLeftMemory = 2;  // seconds, for which a request that left cou
 
 // Few slow clients hold up nothing, whatever else is late: the limit moves on.
 bool is_held_up(const TickInput& input, std::uint32_t in_use) {
-  const auto slow = input.awaiting_client;
+  const std::uint32_t slow = input.awaiting_client;
   if (!resilience::is_at_standstill(in_use, slow, input.behind_others)) return false;
   const std::uint32_t at_work = resilience::at_work(static_cast<std::uint32_t>(input.concurrency),
                                                     in_use, input.behind_others);
-  return slow >= resilience::kPlentifulShare * in_use &&
+  return resilience::do_clients_hold_many(in_use, slow) &&
          slow > resilience::kPlentifulShare * at_work;
 }
 

@@ -144,8 +144,9 @@ class Gate {
  private:
   // Requests whose response heads are overdue.
   struct Late {
-    std::uint32_t asking = 0;  // how many may ask for a slot of the class in question
-    std::uint32_t in_all = 0;  // abandoned ones included
+    std::uint32_t asking = 0;   // how many may ask for a slot of the class in question
+    std::uint32_t in_all = 0;   // abandoned ones included
+    bool is_its_class = false;  // they are of that class, not of a higher one
   };
   Late late_for(ClassId served_as) const;
   void deliver_startable(dispatch::Waiter* first, TimePoint now);

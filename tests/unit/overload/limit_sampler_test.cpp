@@ -38,14 +38,14 @@ TEST_CASE("no limit is found by a tick in which slow clients hold the slots and 
   CHECK_FALSE(is_held_up(20.0, 16u, 0u));  // a download site, and nothing is late
   CHECK_FALSE(is_held_up(20.0, 16u, 2u));
   CHECK(is_held_up(20.0, 16u, 3u));  // all the others but one are
-  CHECK_FALSE(is_held_up(20.0, 5u, 7u));
-  CHECK(is_held_up(20.0, 5u, 8u));         // most of the others are
-  CHECK_FALSE(is_held_up(20.0, 4u, 16u));  // they hold up nothing
+  CHECK_FALSE(is_held_up(20.0, 6u, 7u));
+  CHECK(is_held_up(20.0, 6u, 8u));         // most of the others are
+  CHECK_FALSE(is_held_up(20.0, 5u, 15u));  // they hold up nothing
   CHECK_FALSE(is_held_up(10.0, 2u, 8u));   // a few, in a pause of the upstream
   CHECK_FALSE(is_held_up(10.0, 0u, 11u));
-  CHECK_FALSE(is_held_up(64.0, 15u, 49u));
-  CHECK(is_held_up(64.0, 16u, 48u));
-  CHECK_FALSE(is_held_up(64.0, 16u, 24u));
+  CHECK_FALSE(is_held_up(64.0, 16u, 48u));
+  CHECK(is_held_up(64.0, 17u, 47u));
+  CHECK_FALSE(is_held_up(64.0, 17u, 23u));
 }
 
 }  // namespace spillway::overload
