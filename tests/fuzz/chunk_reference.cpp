@@ -76,10 +76,12 @@ constexpr auto kNeverRequestTrailers = std::to_array<std::string_view>(
      "client-ip",      "cf-connecting-ip",   "fastly-client-ip", "cf-connecting-ipv6",
      "forwarded-for",  "proxy-client-ip",    "x-original-url",   "wl-proxy-client-ip",
      "x-rewrite-url",  "x-original-host",    "x-host",           "x-http-host-override",
-     "x-scheme",       "x-url-scheme",       "front-end-https"});
+     "x-scheme",       "x-url-scheme",       "front-end-https",  "proxy",
+     "x-original-uri"});
 constexpr auto kOwnFields = std::to_array<std::string_view>(
     {"spillway-degraded", "spillway-job", "spillway-ticket", "spillway-pass", "spillway-late",
-     "spillway-degrade", "spillway-attempt", "spillway-join", "spillway-leave", "spillway-work"});
+     "spillway-degrade", "spillway-attempt", "spillway-join", "spillway-leave", "spillway-work",
+     "spillway-session"});
 
 bool is_control(char c) {
   const auto byte = static_cast<unsigned char>(c);

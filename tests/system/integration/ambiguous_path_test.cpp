@@ -83,7 +83,7 @@ TEST_CASE("a HEAD goes in the class of a GET where that is lower, and is not ref
   CHECK(status_of("HEAD") == 200);
   CHECK(proxy.metric_becomes(forwarded("export", "P2"), 1));
   CHECK(status_of("POST") == 200);  // the control: another route's
-  CHECK(proxy.metric_becomes(forwarded("default", "P1"), 1));
+  CHECK(proxy.metric_becomes(forwarded("default", "P0"), 1));
   CHECK(proxy.metric(forwarded("export", "P2")) == 1);
 }
 

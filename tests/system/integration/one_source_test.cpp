@@ -8,6 +8,7 @@
 
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
+#include "support/scripted_peer.hpp"
 #include "system/integration/overloaded.hpp"
 #include "system/integration/wire.hpp"
 
@@ -164,6 +165,25 @@ TEST_CASE("behind a trusted proxy the client is the one that it speaks for") {
   CHECK(seen["state"] == "NORMAL");
   CHECK(seen["errors"]["left_out"]["source"] == "client");
   CHECK(seen["errors"]["left_out"]["name"] == "2001:db8::/64");
+}
+
+TEST_CASE("a server that hangs is ejected as soon where there is only one path") {
+  const ScriptedPeer hung([](PeerConnection& proxy) {
+    while (proxy.read_request()) {
+    }
+  });
+  const ScriptedPeer sound([](PeerConnection& proxy) {
+    while (proxy.read_request()) proxy.send(ok("done"));
+  });
+  const ProxyUnderTest proxy(configuration(
+      {hung.address(), sound.address()},
+      never_shed({{"app", {{"balance", "round_robin"}, {"response_timeout_ms", 50}}}})));
+  int timed_out = 0;
+  for (int n = 0; n < 24; ++n) {
+    RawClient client(proxy.port(), 0, ("127.0.1." + std::to_string(n + 1)).c_str());
+    timed_out += client.ask(get("/graphql")).status() == 504 ? 1 : 0;
+  }
+  CHECK(timed_out == 5);
 }
 
 }  // namespace spillway

@@ -297,22 +297,6 @@ TEST_CASE("a server that hangs is ejected as soon where a gateway names none of 
   CHECK(timeouts(json::array()) == 12);
 }
 
-TEST_CASE("a server that hangs is ejected as soon where there is only one path") {
-  const ScriptedPeer hung([](PeerConnection& proxy) {
-    while (proxy.read_request()) {
-    }
-  });
-  MortalServer sound;
-  const ProxyUnderTest proxy(over({hung.address(), sound.address()},
-                                  {{"balance", "round_robin"}, {"response_timeout_ms", 50}}));
-  int timed_out = 0;
-  for (int n = 0; n < 24; ++n) {
-    RawClient client(proxy.port(), 0, ("127.0.1." + std::to_string(n + 1)).c_str());
-    timed_out += client.ask(get("/graphql")).status() == 504 ? 1 : 0;
-  }
-  CHECK(timed_out == 5);
-}
-
 TEST_CASE("no more servers than the share are ejected however many fail") {
   const RefusingPort first, second, third;
   MortalServer sound;
