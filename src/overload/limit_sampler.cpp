@@ -12,14 +12,15 @@ namespace {
 
 constexpr double kLeftMemory = 2;  // seconds, for which a request that left counts
 
-// Few slow clients hold up nothing, whatever else is late: the limit moves on.
+// Of the slots in use. Fewer slow clients hold up nothing, whatever else is late.
+constexpr double kHoldingUp = 0.125;
+
 bool is_held_up(const TickInput& input, std::uint32_t in_use) {
+  if (input.behind_others == 0) return false;
   const std::uint32_t slow = input.awaiting_client;
-  if (!resilience::is_at_standstill(in_use, slow, input.behind_others)) return false;
   const std::uint32_t at_work = resilience::at_work(static_cast<std::uint32_t>(input.concurrency),
                                                     in_use, input.behind_others);
-  return resilience::do_clients_hold_many(in_use, slow) &&
-         slow > resilience::kPlentifulShare * at_work;
+  return slow > std::max(1.0, kHoldingUp * in_use) && slow > resilience::kPlentifulShare * at_work;
 }
 
 }  // namespace

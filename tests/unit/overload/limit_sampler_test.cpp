@@ -36,16 +36,16 @@ TEST_CASE("no limit is found by a tick in which slow clients hold the slots and 
   };
   CHECK_FALSE(is_held_up(20.0, 0u, 0u));
   CHECK_FALSE(is_held_up(20.0, 16u, 0u));  // a download site, and nothing is late
-  CHECK_FALSE(is_held_up(20.0, 16u, 2u));
-  CHECK(is_held_up(20.0, 16u, 3u));  // all the others but one are
-  CHECK_FALSE(is_held_up(20.0, 6u, 7u));
-  CHECK(is_held_up(20.0, 6u, 8u));         // most of the others are
-  CHECK_FALSE(is_held_up(20.0, 5u, 15u));  // they hold up nothing
-  CHECK_FALSE(is_held_up(10.0, 2u, 8u));   // a few, in a pause of the upstream
+  CHECK(is_held_up(20.0, 16u, 1u));
+  CHECK_FALSE(is_held_up(20.0, 4u, 4u));
+  CHECK(is_held_up(20.0, 5u, 4u));  // it is at work for sixteen
+  CHECK_FALSE(is_held_up(20.0, 2u, 18u));
+  CHECK_FALSE(is_held_up(4.0, 1u, 1u));
   CHECK_FALSE(is_held_up(10.0, 0u, 11u));
-  CHECK_FALSE(is_held_up(64.0, 16u, 48u));
-  CHECK(is_held_up(64.0, 17u, 47u));
-  CHECK_FALSE(is_held_up(64.0, 17u, 23u));
+  CHECK_FALSE(is_held_up(64.0, 3u, 61u));  // they hold up nothing
+  CHECK_FALSE(is_held_up(64.0, 8u, 56u));
+  CHECK(is_held_up(64.0, 9u, 55u));
+  CHECK_FALSE(is_held_up(64.0, 9u, 10u));
 }
 
 }  // namespace spillway::overload
