@@ -60,11 +60,6 @@ constexpr bool is_at_standstill(std::uint32_t running, std::uint32_t awaiting_cl
   return late > (running - std::min(awaiting_client, running)) / 2;
 }
 
-// Whether slow clients hold many of the slots in use.
-constexpr bool do_clients_hold_many(std::uint32_t running, std::uint32_t awaiting_client) {
-  return awaiting_client > kPlentifulShare * running;
-}
-
 constexpr double share_awaiting_client(const SlotLoad& load) {
   return load.slots == 0 ? 0 : std::min(double(load.awaiting_client) / load.slots, 1.0);
 }

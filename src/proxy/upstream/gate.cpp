@@ -96,9 +96,7 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
   Late late = late_for(served_as);
   const std::uint32_t awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed);
   const std::uint32_t running = running_in_all();
-  if (!resilience::is_at_standstill(running, awaiting_client, late.in_all) ||
-      (late.is_its_class && !resilience::do_clients_hold_many(running, awaiting_client)))
-    late.asking = 0;
+  if (!resilience::is_at_standstill(running, awaiting_client, late.in_all)) late.asking = 0;
   const dispatch::WouldServe whom = would_serve_locked(served_as, late);
   if (whom == dispatch::WouldServe::nobody && late.asking == 0) return std::nullopt;
   resilience::SlotLoad load{
@@ -129,10 +127,8 @@ dispatch::WouldServe Gate::would_serve_locked(ClassId served_as, const Late& lat
   return most;
 }
 
-// Those of a higher class ask for a slot each (Slots::freed_for_late). Those of its own class have
-// no better claim than the client that holds it, and the upstream may be late for another reason:
-// they ask only where clients hold many slots, for one at a time, and for the next once a request
-// is late no more. Gates of a former configuration count by the rank of their classes.
+// Each of a higher class asks for one slot (Slots::freed_for_late). Gates of a former configuration
+// count by the rank of their classes.
 Gate::Late Gate::late_for(ClassId served_as) const {
   Late late;
   for (std::size_t c = 0; c < kMaxClasses; ++c) {
@@ -141,12 +137,7 @@ Gate::Late Gate::late_for(ClassId served_as) const {
     if (c < index(served_as)) late.asking += its;
   }
   const std::uint32_t freed = slots_->freed_for_late.load(std::memory_order_relaxed);
-  const std::uint32_t of_its_class = slots_->late[index(served_as)].load(std::memory_order_relaxed);
-  late.is_its_class = late.asking == 0;
-  if (late.is_its_class)
-    late.asking = of_its_class > 0 && freed == 0 ? 1 : 0;
-  else
-    late.asking -= std::min(freed, late.asking);
+  late.asking -= std::min(freed, late.asking);
   late.in_all += slots_->abandoned.load(std::memory_order_relaxed);
   return late;
 }

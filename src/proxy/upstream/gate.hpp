@@ -101,7 +101,7 @@ class Gate {
   // clients, would go to a waiter at any gate.
   bool would_serve(ClassId served_as) const;
   // How scarce slots are, over all gates, if a waiter would get this slot, or if the upstream is at
-  // a standstill and requests of this class or of a higher one are late. nullopt: neither, or they
+  // a standstill and requests of a higher class are late. nullopt: neither, or they
   // have no claim to this slot (resilience::may_ask).
   std::optional<resilience::SlotLoad> contention(ClassId served_as) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
@@ -144,9 +144,8 @@ class Gate {
  private:
   // Requests whose response heads are overdue.
   struct Late {
-    std::uint32_t asking = 0;   // how many may ask for a slot of the class in question
-    std::uint32_t in_all = 0;   // abandoned ones included
-    bool is_its_class = false;  // they are of that class, not of a higher one
+    std::uint32_t asking = 0;  // how many may ask for a slot of the class in question
+    std::uint32_t in_all = 0;  // abandoned ones included
   };
   Late late_for(ClassId served_as) const;
   void deliver_startable(dispatch::Waiter* first, TimePoint now);
