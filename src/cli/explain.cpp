@@ -50,7 +50,7 @@ std::string text_of(const config::Match& match) {
 }
 
 void tell_subject(ExplainedLines& lines, const config::Config& config,
-                  const traffic::Subject& subject) {
+                  const traffic::Classifier& classifier, const traffic::Subject& subject) {
   const config::Route& route = config.routes[index(subject.route)];
   const bool is_default = index(subject.route) + 1 == config.routes.size();
   lines.add("route") << route.name << (is_default ? " (no other route matches)" : ": ")
@@ -68,9 +68,7 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
   } else if (route.priority) {
     class_line << ", from the route's priority " << *route.priority;
   }
-  const bool is_one_routes = !subject.has_conflicting_path && !subject.is_also_get;
-  if (route.priority_by_cost && is_one_routes && !subject.trusted_priority &&
-      !subject.tenant.tier->traffic_class)
+  if (classifier.goes_by_cost(subject))
     class_line << ", until the cost of the route's requests is learned (priority_by_cost)";
 
   const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
@@ -174,7 +172,7 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
 
   ExplainedLines lines;
   lines.add("request") << request.method << " " << request.url;
-  tell_subject(lines, config, subject);
+  tell_subject(lines, config, classifier, subject);
   tell_readings(lines, subject);
   tell_deadline(lines, config, subject);
   tell_ignored_deadlines(lines, head, subject.client.fields);

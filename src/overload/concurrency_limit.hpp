@@ -24,9 +24,10 @@ struct LimitSample {
   double released = 0;  // slots given back, also of requests without an answer
   // Part of the dispatched requests whose clients stayed, lately; nullopt: too few to say.
   std::optional<double> answered;
-  // Slow clients hold more than an eighth of the slots in use, and more than a quarter of those that
-  // the upstream is at work for, and other requests are late. The clients hold slots without work,
-  // and what the others do not get done is no sign of too much of it: no limit is to be found by it.
+  // Slow clients hold more than an eighth of the slots in use, and more than a quarter of those
+  // that the upstream is at work for, and other requests are late. The clients hold slots without
+  // work, and what the others do not get done is no sign of too much of it: no limit is to be found
+  // by it.
   bool is_held_up = false;
 };
 

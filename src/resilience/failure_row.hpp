@@ -2,10 +2,10 @@
 // what fails on every server, or one path that does, says nothing about this server.
 //
 // A failed response counts if neither its client nor its path is that of an earlier one of the row,
-// or if the same client and path have succeeded at another server since. So it does if only its
-// path is, and has: an API may have a single path. Of the others one of ten counts, and only where
-// another server does not fail: a server with a single client (a gateway) fails for a single
-// client, too.
+// or if the same client and path have succeeded at another server since. It also counts if its
+// client is new and its path has succeeded at another server: an API may have a single path. Of the
+// others one of ten counts, and only where another server does not fail: a server with a single
+// client (a gateway) fails for a single client, too.
 //
 // Fixed memory: the last eight sources of the row. One owner.
 #pragma once

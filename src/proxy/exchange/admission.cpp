@@ -29,8 +29,8 @@ void Admission::decide() {
   judge(request_.generation->generation().tenant_budgets.find(tier.number), request_.arrived);
 }
 
-// With the same draw: who passed it is refused only if more are by now. What counts each request,
-// as its tenant's budget, has counted this one.
+// Draws the same random numbers as decide(): a request that was allowed is refused only if the
+// share to be refused has grown. Its tenant's budget has counted it already.
 bool Admission::decide_again() {
   const overload::AdmissionPlan& plan = request_.generation->plan(request_.subject.upstream);
   const bool is_normal = plan.state() == State::normal && record_.state == State::normal;
@@ -41,7 +41,7 @@ bool Admission::decide_again() {
   return true;
 }
 
-// `budget`: of its tenant; null: none, or it has counted the request.
+// `budget`: that of its tenant. Null: it has none, or the budget has counted the request already.
 void Admission::judge(overload::TenantBudget* budget, TimePoint now) {
   const traffic::Subject& subject = request_.subject;
   const overload::AdmissionPlan& plan = request_.generation->plan(subject.upstream);

@@ -144,7 +144,7 @@ class Admission {
   Parking& parking_;
   overload::Verdict verdict_;
   overload::DecisionRecord record_;
-  Random draws_{0};  // of the verdict: the same each time
+  Random draws_{0};  // the same numbers for each verdict on this request
   Ticket ticket_;
   Slot slot_;
   KeyInHand key_;

@@ -49,7 +49,8 @@ class Exchange {
   RequestBody& body() { return body_; }
   const RequestBody& body() const { return body_; }
   bool holds_slot() const { return admission_.has_slot(); }
-  // What its client has not taken of the response takes disk space that others missed lately.
+  // The part of the response that its client has not taken is on disk, and lately another body
+  // found no disk space.
   bool keeps_space(TimePoint now) const { return relay_.keeps_space(now); }
   const Admission& admission() const { return admission_; }
   void set_slot_wait(SlotWait wait) { admission_.set_slot_wait(wait); }

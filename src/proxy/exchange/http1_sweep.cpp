@@ -52,7 +52,7 @@ bool Http1Session::takes_slot_back(TimePoint now) {
   return true;
 }
 
-// Whether a client sends its body too slowly for disk space that others miss.
+// Whether a client sends its body too slowly to keep its disk space while other bodies find none.
 bool Http1Session::sends_too_slowly_for_space(TimePoint now) {
   if (!exchange_) return false;
   const RequestBody& body = exchange_->body();
@@ -61,7 +61,7 @@ bool Http1Session::sends_too_slowly_for_space(TimePoint now) {
   return true;
 }
 
-// Resets the connection of a client that takes its response too slowly for it.
+// Resets the connection of a client that takes its response too slowly to keep it.
 bool Http1Session::abort_if_too_slow_for_space(TimePoint now) {
   if (!exchange_ || rate_.space_deadline() > now || !exchange_->keeps_space(now)) return false;
   if (rate_.earns_space(client_->descriptor(), now)) return false;

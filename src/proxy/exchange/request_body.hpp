@@ -80,8 +80,8 @@ class RequestBody {
   // When the client, before the slot, will have sent too little of it for a place in a full house:
   // limits.min_rate_bytes, without grace. kNever: it is not the client's turn.
   TimePoint place_deadline() const { return place_rate_.deadline(); }
-  // When the client, before the slot, will have sent too little of it for disk space that others
-  // miss. kNever: it is not the client's turn.
+  // When the client, before the slot, will have sent too little of it to keep its disk space while
+  // other bodies find none. kNever: it is not the client's turn.
   TimePoint space_deadline() const { return space_rate_.deadline(); }
   bool keeps_space(TimePoint now) const { return spill_.keeps_space(now); }
   // When the client will have been too slow for a slot for which others wait; then cut_off().

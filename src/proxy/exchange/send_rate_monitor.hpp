@@ -1,6 +1,6 @@
 // How fast a client acknowledges a response: limits.min_rate_bytes, limits.slot_rate_bytes, the
-// rate for disk space that others miss, and the idle timeout. The clock runs only while the proxy
-// waits for the client.
+// rate that applies while disk space is short, and the idle timeout. The clock runs only while the
+// proxy waits for the client.
 //
 // Writability is too coarse: the kernel buffers megabytes and reports room in steps of a third of
 // that, which for a slow client are minutes apart. So once a limit seems to be exceeded, and only
@@ -27,8 +27,8 @@ inline resilience::MinRate slot_rate(const config::Limits& limits) {
   return {limits.slot_rate_bytes, resilience::kSlotGrace, resilience::kSlotCredit};
 }
 
-// What a client must move while its body takes disk space that others miss: as much as who takes a
-// stored response whose memory they miss.
+// What a client must move while its body takes disk space and other bodies find none. The same rate
+// applies to a client that takes a stored response while memory for stored responses is short.
 inline resilience::MinRate space_rate() {
   return {cache::kReadingRate, cache::kReadingGrace, cache::kReadingGrace};
 }

@@ -41,7 +41,7 @@ class Spill {
   // A file has room for so many bytes more, as far as is known. Once it has not, or could not be
   // made or written, none is used for this body any more.
   bool has_file(std::uint64_t bytes);
-  // It takes disk space that others missed lately.
+  // It takes disk space, and lately another body found none.
   bool keeps_space(TimePoint now) const {
     return file_.space() > 0 && services_.temp_space.missed_lately(now);
   }

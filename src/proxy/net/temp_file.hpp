@@ -33,8 +33,8 @@ class TempSpace {
   bool try_take(std::uint64_t bytes, std::uint64_t most);
   void give_back(std::uint64_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
   std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
-  // There was none for a body since all together have taken it. Who takes some and moves too few
-  // bytes then gives way, of any worker.
+  // A body found no space because all of it is taken. For a while then slow clients whose bodies
+  // take some give way, of any worker.
   void miss(TimePoint now) {
     missed_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
   }
@@ -53,7 +53,7 @@ class TempSpace {
   static constexpr Duration kMissed = std::chrono::seconds(10);
 
   std::atomic<std::uint64_t> taken_{0};
-  std::atomic<Duration::rep> missed_{0};
+  std::atomic<Duration::rep> missed_{-Duration(kMissed).count()};  // never
   CappedCounter files_;
   std::atomic<std::uint32_t> most_files_{std::numeric_limits<std::uint32_t>::max()};
   traffic::ClientShares of_clients_;

@@ -101,8 +101,8 @@ class Gate {
   // clients, would go to a waiter at any gate.
   bool would_serve(ClassId served_as) const;
   // How scarce slots are, over all gates, if a waiter would get this slot, or if the upstream is at
-  // a standstill and requests of a higher class are late. nullopt: neither, or they
-  // have no claim to this slot (resilience::may_ask).
+  // a standstill and requests of a higher class are late. nullopt: neither, or they have no claim
+  // to this slot (resilience::may_ask).
   std::optional<resilience::SlotLoad> contention(ClassId served_as) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);

@@ -20,7 +20,7 @@ using nlohmann::json;
 namespace {
 
 constexpr std::size_t kAnswer = 4'000'000;
-// buffer_bytes of which answers have room for three, and one client for one.
+// Of so many buffer_bytes the answers' part holds three answers, and one client's part holds one.
 constexpr std::size_t kThreeAnswers = 6 * kAnswer;
 constexpr const char* kBuffered = "spillway_body_buffer_bytes";
 

@@ -71,7 +71,7 @@ TEST_CASE("slow clients give disk space to others that find none; a quick one ke
   CHECK(proxy.metric_becomes("spillway_temp_files_total", kFirst + 2));
   CHECK(proxy.metric_becomes(kHeldSlots, 0));
 
-  // The control: while there is space nobody has to be quick.
+  // The control: while there is space, slow clients are not cut off.
   constexpr std::size_t kPiece = 50'000;
   std::size_t taken = 0;
   const Event never;

@@ -245,7 +245,7 @@ TEST_CASE("what no file takes is kept in memory all the same") {
   }
 }
 
-TEST_CASE("who takes disk space has to be quick once all of it is taken, not when a part is") {
+TEST_CASE("a body keeps disk space from others once all of it is taken, not a part of it") {
   Keeping body(0, 10'000);  // of 80,000 bytes
   const auto now = [&] { return body.process.services.now(); };
   body.keep(std::string(1000, 'x'));
@@ -271,7 +271,7 @@ TEST_CASE("who takes disk space has to be quick once all of it is taken, not whe
   body.process.temp_space.give_back(78'000);
 }
 
-TEST_CASE("without temporary files none is missed") {
+TEST_CASE("a body that may have no temporary file does not say that disk space is short") {
   Keeping body(1, 0);
   CHECK_FALSE(body.spill->has_file(1));
   CHECK_FALSE(body.process.temp_space.missed_lately(body.process.services.now()));
