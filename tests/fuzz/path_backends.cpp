@@ -36,6 +36,11 @@ Text without(Text path, std::string_view what, std::string_view instead) {
   return path;
 }
 
+Text small(Text path) {
+  for (char& c : path) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return path;
+}
+
 Text merged(Text path) { return without(std::move(path), "//", "/"); }
 Text with_slashes(Text path) { return without(std::move(path), "\\", "/"); }
 Text cut(const Text& path, std::string_view ends) {
@@ -190,6 +195,8 @@ const std::vector<PathBackend>& path_backends() {
       {"files of Windows", [](Text p) { return clean(as_file_names(with_slashes(decoded(p)))); }},
       {"files of Windows behind what resolves",
        [](Text p) { return as_file_names(with_slashes(clean(decoded(p)))); }},
+      {"a router that ignores capitals", [](Text p) { return small(clean(decoded(p))); }},
+      {"a router on the raw path that ignores capitals", [](Text p) { return small(p); }},
       {"network-path reference", [](Text p) { return clean(decoded(behind_host(p))); }},
       {"network-path reference, raw", [](Text p) { return behind_host(p); }},
       {"Windows behind a Tomcat",

@@ -13,17 +13,20 @@ constexpr char kMarkHere = '\1';  // in a template; written over by the mark
 
 constexpr std::array<string_view, 8> kMethodNames{"GET",    "POST",    "HEAD",  "PUT",
                                                   "DELETE", "OPTIONS", "PATCH", "BREW"};
-constexpr std::array<string_view, 14> kRequestFormNames{
-    "plain", "close",  "http10",   "http10_keep", "expect",  "absolute", "hidden_mark",
-    "html",  "http12", "deadline", "empty_line",  "upgrade", "te",       "last_hop"};
+constexpr std::array<string_view, 18> kRequestFormNames{
+    "plain",       "close",    "http10",     "http10_keep", "expect",     "absolute",
+    "hidden_mark", "html",     "http12",     "deadline",    "empty_line", "upgrade",
+    "te",          "last_hop", "authorized", "conditional", "kind",       "tunnel"};
+constexpr std::array<string_view, 3> kTargetNames{"own", "shared_a", "shared_b"};
 constexpr std::array<string_view, 13> kRequestBodyNames{
     "none",    "short",  "length",    "zero",    "large",        "too_short",  "too_long",
     "chunked", "chunks", "extension", "trailer", "large_chunks", "many_chunks"};
 constexpr std::array<string_view, 14> kStatusNames{
     "200",      "404",   "500",         "503", "204",    "304", "206",
     "continue", "hints", "three_hints", "101", "http10", "302", "600"};
-constexpr std::array<string_view, 7> kAnswerFormNames{
-    "plain", "close", "hidden_mark", "keep_alive", "event_stream", "two_lengths", "long_head"};
+constexpr std::array<string_view, 14> kAnswerFormNames{
+    "plain", "close",  "hidden_mark", "keep_alive", "event_stream", "two_lengths", "long_head",
+    "fresh", "tagged", "public",      "private",    "no_store",     "vary",        "switches"};
 constexpr std::array<string_view, 13> kAnswerBodyNames{
     "length", "none",    "long",      "large",       "too_short",   "too_long",    "chunked",
     "chunks", "trailer", "extension", "until_close", "chunked_too", "large_chunks"};
@@ -202,8 +205,8 @@ Framed answer_body(string_view how) {
 }  // namespace
 
 const std::span<const string_view> kMethods = kMethodNames, kRequestForms = kRequestFormNames,
-                                   kRequestBodies = kRequestBodyNames, kStatuses = kStatusNames,
-                                   kAnswerForms = kAnswerFormNames,
+                                   kRequestBodies = kRequestBodyNames, kTargets = kTargetNames,
+                                   kStatuses = kStatusNames, kAnswerForms = kAnswerFormNames,
                                    kAnswerBodies = kAnswerBodyNames, kEdits = kEditNames,
                                    kEndings = kEndingNames, kWhens = kWhenNames,
                                    kPieces = kPieceNames, kPauses = kPauseNames,
@@ -235,9 +238,11 @@ std::string request_text(const Step& step, unsigned id) {
   const Framed framed = request_body(kRequestBodies[step.values[3]]);
   std::string text = form == "empty_line" ? "\r\n" : "";
   text.append(kMethods[step.values[1]]).append(form == "absolute" ? " http://h" : " ");
-  text += "/\1";
+  const string_view target = kTargets[step.values[6]];
+  text += target == "shared_a" ? "/shared/a" : target == "shared_b" ? "/shared/b" : "/\1";
   text += form.starts_with("http10") ? " HTTP/1.0" : form == "http12" ? " HTTP/1.2" : " HTTP/1.1";
   text += "\r\nHost: h\r\nX-Mark: \1\r\n";
+  if (target != "own") text += "X-Mark-Too: \1\r\n";  // where the other is hidden
   if (form == "close") text += "Connection: close\r\n";
   if (form == "http10_keep") text += "Connection: keep-alive\r\n";
   if (form == "expect") text += "Expect: 100-continue\r\n";
@@ -245,10 +250,22 @@ std::string request_text(const Step& step, unsigned id) {
   if (form == "html") text += "Accept: text/html\r\n";
   if (form == "deadline") text += "X-Request-Deadline: 50ms\r\n";
   if (form == "upgrade") text += "Connection: upgrade\r\nUpgrade: other\r\n";
+  if (form == "tunnel") text += "Connection: upgrade\r\nUpgrade: websocket\r\n";
   if (form == "last_hop") text += "Max-Forwards: 0\r\n";  // the proxy answers OPTIONS itself
   if (form == "te") text += "TE: trailers\r\nConnection: TE\r\n";
+  if (form == "authorized") text += "Authorization: Basic eA==\r\n";
+  if (form == "conditional") text += "If-None-Match: \"tag\"\r\n";
+  if (form == "kind") text += "X-Kind: other\r\n";
   text.append(framed.lines).append("\r\n").append(framed.body);
   return marked(edited(std::move(text), step.values[4], step.values[5]), 'q', id);
+}
+
+bool asks_for_tunnel(string_view head) {
+  return head.find("\r\nUpgrade: websocket\r\n") != head.npos;
+}
+
+bool AnswerPlan::switches() const {
+  return kStatuses[step.values[0]] == "101" && kAnswerForms[step.values[1]] == "switches";
 }
 
 AnswerPlan::AnswerPlan(const Step& its_step)
@@ -273,6 +290,14 @@ std::string AnswerPlan::text(unsigned id, bool bodiless) const {
   if (form == "keep_alive") text += "Connection: keep-alive\r\n";
   if (form == "event_stream") text += "Content-Type: text/event-stream\r\n";
   if (form == "two_lengths") text += "Content-Length: 6\r\n";
+  if (form == "switches") text += "Connection: upgrade\r\nUpgrade: websocket\r\n";
+  if (form == "fresh") text += "Cache-Control: max-age=3\r\n";
+  if (form == "tagged")
+    text += "ETag: \"tag\"\r\nCache-Control: max-age=1, stale-while-revalidate=5\r\n";
+  if (form == "public") text += "Cache-Control: public, max-age=3\r\n";
+  if (form == "private") text += "Cache-Control: private, max-age=3\r\n";
+  if (form == "no_store") text += "Cache-Control: no-store\r\n";
+  if (form == "vary") text += "Cache-Control: max-age=3\r\nVary: X-Kind\r\n";
   if (form == "long_head") text += "X-Long: " + std::string(5000, 'l') + "\r\n";
   if (bodiless || status == "204" || status == "304") framed.body.clear();
   if (status == "204" || status == "101") framed.lines.clear();

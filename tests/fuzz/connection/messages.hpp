@@ -21,6 +21,7 @@ std::vector<unsigned> marks_in(std::string_view text, char kind);
 
 // `step` is Verb::request.
 std::string request_text(const Step& step, unsigned id);
+bool asks_for_tunnel(std::string_view head);
 
 // `nothing`: closes in place of an answer.
 enum class Ending : std::uint8_t { keep, close, cut, extra, garbage, half_close, nothing };
@@ -32,6 +33,8 @@ struct AnswerPlan {
   AnswerPlan() : AnswerPlan(Step{Verb::answer, {}}) {}
   // `bodiless`: to HEAD.
   std::string text(unsigned id, bool bodiless) const;
+  // 101 (Switching Protocols); what follows its head goes through the tunnel.
+  bool switches() const;
 
   Step step;
   std::size_t piece;  // bytes sent at a time
@@ -43,8 +46,8 @@ struct AnswerPlan {
 std::string stray_text(unsigned what);
 
 // The values' names, for arguments_of().
-extern const std::span<const std::string_view> kMethods, kRequestForms, kRequestBodies, kStatuses,
-    kAnswerForms, kAnswerBodies, kEdits, kEndings, kWhens, kPieces, kPauses, kStrays;
+extern const std::span<const std::string_view> kMethods, kRequestForms, kRequestBodies, kTargets,
+    kStatuses, kAnswerForms, kAnswerBodies, kEdits, kEndings, kWhens, kPieces, kPauses, kStrays;
 // The length of a pause by its place.
 Milliseconds pause_of(unsigned place);
 

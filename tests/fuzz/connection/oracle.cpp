@@ -12,6 +12,7 @@
 #include "fuzz/claim.hpp"
 #include "fuzz/connection/promises.hpp"
 #include "fuzz/connection/reading.hpp"
+#include "fuzz/connection/stored_answers.hpp"
 #include "fuzz/plain_head.hpp"
 
 namespace spillway::fuzz {
@@ -64,9 +65,28 @@ void check_arrival(const Arrival& arrival, const SentRequest& sent) {
   }
 }
 
-void check_server(const World& world, const AllSent& sent) {
+// What a server sent behind the head of its 101 (Switching Protocols); nothing if it sent none.
+std::optional<string_view> sent_into_tunnel(const Arrival& arrival) {
+  const string_view sent = string_view(arrival.answer).substr(0, arrival.answer_sent);
+  const std::size_t end = sent.find("\r\n\r\n");
+  if (!arrival.is_tunnel || !sent.starts_with("HTTP/1.1 101 ") || end == sent.npos)
+    return std::nullopt;
+  return sent.substr(end + 4);
+}
+
+// Bytes behind the request that asked for the tunnel: all of them where all is right.
+void check_tunnel(const Arrival& arrival, const SentRequest& request, const Client& client,
+                  bool all_is_right) {
+  const string_view behind = string_view(client.written).substr(0, client.sent).substr(request.end);
+  require(request.is_complete && is_beginning_of(arrival.tunnelled, behind),
+          "a tunnel brings what the client sent", arrival.tunnelled);
+  require(!all_is_right || arrival.tunnelled == behind, "all of it", arrival.tunnelled);
+}
+
+void check_server(const World& world, const AllSent& sent, bool all_is_right) {
   std::map<std::pair<std::size_t, std::size_t>, const Arrival*> before;  // by client and turn
   std::array<std::size_t, kClients> turns{};
+  std::array<bool, kClients> has_tunnel{};
   for (const Arrival& arrival : world.arrivals()) {
     const std::vector<unsigned> ids = marks_in(arrival.head, 'q');
     require(!ids.empty(), "a request has its mark", arrival.head);
@@ -76,8 +96,16 @@ void check_server(const World& world, const AllSent& sent) {
     const SentRequest& request = sent[place.client].requests[place.turn];
     check_arrival(arrival, request);
     if (request.id == kSlippedIn) continue;
-    require(place.turn >= turns[place.client], "requests keep their order", arrival.head);
-    turns[place.client] = place.turn;
+    require(!has_tunnel[place.client], "what is sent into a tunnel is no request", arrival.head);
+    if (sent_into_tunnel(arrival)) {
+      check_tunnel(arrival, request, world.clients()[place.client], all_is_right);
+      has_tunnel[place.client] = !arrival.tunnelled.empty();
+    }
+    // What is stored may be asked for anew once its request has its answer.
+    if (!has_shared_target(arrival.head)) {
+      require(place.turn >= turns[place.client], "requests keep their order", arrival.head);
+      turns[place.client] = place.turn;
+    }
     const Arrival*& former = before[{place.client, place.turn}];
     if (former != nullptr) {
       require(is_idempotent(request.method), "only what is idempotent is sent again", arrival.head);
@@ -176,6 +204,7 @@ class ClientCheck {
       const bool is_to_head = request != nullptr ? request->method == "HEAD" : false;
       const Received answer = read_received(rest, is_to_head);
       rest.remove_prefix(answer.size);
+      if (answer.status == 101) return check_tunnel(answer, request, rest);
       if (answer.status < 200) {
         check_interim(answer, request);
         continue;
@@ -204,6 +233,20 @@ class ClientCheck {
     check_marks(answer.head, 'a', request->id);
   }
 
+  // `rest`: all that follows.
+  void check_tunnel(const Received& answer, const SentRequest* request, string_view rest) {
+    require(request != nullptr && asks_for_tunnel(request->head),
+            "protocols are switched where that was asked for", answer.head);
+    check_marks(answer.head, 'a', request->id);
+    const bool is_its = std::any_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& from) {
+      const std::vector<unsigned> ids = marks_in(from.head, 'q');
+      const auto sent = sent_into_tunnel(from);
+      if (!sent || ids.empty() || ids.front() != request->id) return false;
+      return all_is_right_ ? rest == *sent : is_beginning_of(rest, *sent);
+    });
+    require(is_its, "a tunnel brings what the server sent", rest);
+  }
+
   void check_own(const Received& answer, const SentRequest* request) {
     require(answer.is_framed, "the proxy's own answers have a length", answer.head);
     const std::string all = std::string(answer.head) + std::string(answer.content);
@@ -218,8 +261,10 @@ class ClientCheck {
 
   void check_relayed(const Received& answer, const SentRequest* request) {
     require(request != nullptr, "what is no request gets the proxy's own answer", answer.head);
-    check_marks(answer.head, 'a', request->id);
     const string_view content = answer.decoded.empty() ? answer.content : answer.decoded;
+    if (may_be_stored({answer.status, content, answer.is_complete}, *request, arrivals_))
+      return check_shared_marks(answer.head, *request);
+    check_marks(answer.head, 'a', request->id);
     bool is_whole = answer.is_framed;
     const auto like = std::count_if(arrivals_.begin(), arrivals_.end(), [&](const Arrival& from) {
       const std::vector<unsigned> ids = marks_in(from.head, 'q');
@@ -239,6 +284,18 @@ class ClientCheck {
   static void check_marks(string_view text, char kind, unsigned its) {
     for (const unsigned id : marks_in(text, kind)) {
       require(id == its || id == kSlippedIn, "an answer's head holds nothing of another", text);
+    }
+  }
+
+  // Those of the stored answer, or of one that says that it is still good.
+  void check_shared_marks(string_view head, const SentRequest& request) {
+    for (const unsigned id : marks_in(head, 'a')) {
+      const bool is_of_like =
+          std::any_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& from) {
+            const std::vector<unsigned> ids = marks_in(from.head, 'q');
+            return !ids.empty() && ids.front() == id && are_alike(from.head, request.head);
+          });
+      require(is_of_like || id == kSlippedIn, "a stored answer holds nothing of another", head);
     }
   }
 
@@ -263,7 +320,7 @@ void check_both_sides(const World& world, const Script& script) {
     const Client& client = world.clients()[n];
     sent[n] = read_requests(string_view(client.written).substr(0, client.sent), kBodyLimit);
   }
-  check_server(world, sent);
+  check_server(world, sent, all_is_right);
   for (std::size_t n = 0; n < kClients; ++n)
     ClientCheck(world.clients()[n], sent[n], world.arrivals(), all_is_right).run();
 }

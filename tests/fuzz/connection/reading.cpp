@@ -162,7 +162,8 @@ std::optional<std::size_t> read_one(string_view text, std::uint64_t limit, SentR
   if (target.empty() || target.find_first_of(" \t") != target.npos) return std::nullopt;
   const auto framing = framing_of(*head, request.version);
   if (!framing) return std::nullopt;
-  request.marks = marks_in(text.substr(0, head->size), 'q');
+  request.head = text.substr(0, head->size);
+  request.marks = marks_in(request.head, 'q');
   if (!request.marks.empty()) request.id = request.marks.front();
   Body body = read_body(*framing, text.substr(head->size), limit, true);
   request.content = std::move(body.content);
@@ -175,6 +176,7 @@ std::optional<std::size_t> read_one(string_view text, std::uint64_t limit, SentR
 
 SentRequests read_requests(string_view sent, std::uint64_t body_limit) {
   SentRequests found;
+  const std::size_t all = sent.size();
   for (bool is_last = false; !is_last;) {
     for (int empty_lines = 0; empty_lines < 4 && sent.starts_with("\r\n"); ++empty_lines)
       sent.remove_prefix(2);
@@ -189,6 +191,7 @@ SentRequests read_requests(string_view sent, std::uint64_t body_limit) {
       return found;
     }
     sent.remove_prefix(*size);
+    found.requests.back().end = all - sent.size();
   }
   return found;
 }
@@ -208,6 +211,7 @@ SentAnswer read_answer(string_view sent, bool is_to_head, bool has_server_closed
     }
     const auto framing = framing_of(*head, version);
     if (!framing || answer.status < 100 || answer.status == 101) return answer;
+    answer.head = sent.substr(0, head->size);
     sent.remove_prefix(head->size);
     if (answer.status < 200) continue;
     answer.is_valid = true;

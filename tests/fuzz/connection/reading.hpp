@@ -14,10 +14,12 @@ namespace spillway::fuzz {
 struct SentRequest {
   unsigned id = 0;              // the first mark of its head
   std::vector<unsigned> marks;  // all of them
+  std::string head;
   std::string method;
   unsigned version = 11;
   std::string content;  // as far as it was sent and is right
   bool is_complete = false;
+  std::size_t end = 0;  // in the stream, where it is complete
 };
 
 // A client's whole stream.
@@ -31,6 +33,7 @@ SentRequests read_requests(std::string_view sent, std::uint64_t body_limit);
 struct SentAnswer {
   bool is_valid = false;  // up to the end of its final head
   unsigned status = 0;
+  std::string head;     // the final one
   std::string content;  // as far as it was sent and is right
   bool is_complete = false;
 };

@@ -91,7 +91,8 @@ std::span<const Argument> arguments_of(Verb verb) {
                                   named("form", kRequestForms),
                                   named("body", kRequestBodies),
                                   named("edit", kEdits),
-                                  Argument{"at", {}, 256}};
+                                  Argument{"at", {}, 256},
+                                  named("target", kTargets)};
   static const std::array send{client, Argument{"bytes", {}, 256}};
   static const std::array one_client{client};
   static const std::array reads{client, named("on", kNoYes)};

@@ -24,6 +24,8 @@ constexpr std::string_view kSettings = R"({
   "limits": {"header_timeout_ms": 1000, "idle_timeout_ms": 2000, "drain_timeout_ms": 1000,
              "body_bytes": 90000, "buffer_bytes": 200000, "tunnel_idle_timeout_ms": 3000},
   "default_route": {"class": "P0"},
+  "routes": [{"name": "shared", "class": "P0", "match": {"path": "/shared/**"},
+              "cache": {"serve": "fresh", "ttl_ms": 1000, "stale_ms": 5000, "max_bytes": 262144}}],
   "dispatch": {"concurrency": 2},
   "upstreams": [{"name": "app", "servers": ["127.0.0.1:9"], "response_timeout_ms": 1500,
                  "connect_timeout_ms": 500, "retries": {"attempts": 2},

@@ -44,6 +44,8 @@ struct Arrival {
   std::string answer;              // as planned
   std::size_t answer_sent = 0;     // bytes of it
   bool has_server_closed = false;  // the server sends no more
+  bool is_tunnel = false;          // if the proxy takes the 101 for one
+  std::string tunnelled;           // what came behind the request then
 };
 
 struct Connection {
@@ -57,6 +59,7 @@ struct Connection {
   std::deque<TimePoint> due;        // kNever: once it is complete
   Arrival* reading = nullptr;
   Arrival* answered = nullptr;  // the last one
+  Arrival* tunnel = nullptr;    // the last one of all
 };
 
 class World {

@@ -41,6 +41,11 @@ void World::read_requests(Connection& connection) {
 // A head has come.
 bool World::begin_arrival(Connection& connection) {
   const std::string_view rest = std::string_view(connection.received).substr(connection.read);
+  if (connection.tunnel != nullptr) {
+    connection.tunnel->tunnelled += rest;
+    connection.read = connection.received.size();
+    return false;
+  }
   const std::size_t end = rest.find("\r\n\r\n");
   if (end == rest.npos) return false;
   if (!connection.unanswered.empty()) cut_short(connection);
@@ -60,6 +65,8 @@ bool World::begin_arrival(Connection& connection) {
   }
   const std::vector<unsigned> ids = marks_in(arrival.head, 'q');
   arrival.answer = plan.text(ids.empty() ? 0 : ids.front(), arrival.head.starts_with("HEAD "));
+  arrival.is_tunnel = plan.switches() && asks_for_tunnel(arrival.head);
+  if (arrival.is_tunnel) connection.tunnel = &arrival;
   connection.unanswered.push_back(&arrival);
   connection.plans.push_back(plan);
   connection.due.push_back(plan.when == When::head ? simulated_now() : kNever);
@@ -143,7 +150,8 @@ void World::end_answer(Connection& connection) {
   connection.plans.pop_front();
   connection.due.pop_front();
   // Only by its end does a client know that of an answer without a length.
-  const bool is_until_close = arrival.answer.find("Content-Length") == std::string::npos &&
+  const bool is_until_close = !arrival.is_tunnel &&
+                              arrival.answer.find("Content-Length") == std::string::npos &&
                               arrival.answer.find("chunked") == std::string::npos;
   if (plan.ending == Ending::half_close) {
     ::shutdown(connection.descriptor, SHUT_WR);

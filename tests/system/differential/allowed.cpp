@@ -9,6 +9,9 @@ constexpr std::string_view kBoth, kNginx = "NGINX", kHaproxy = "HAProxy";
 constexpr std::string_view kInvalidHost = "400 to an invalid Host, which the other sends on";
 constexpr std::string_view kOtherHost = "in the grammar, but another host to some backends";
 constexpr std::string_view kBareLf = "a bare LF may be a line end to one and none to the next";
+constexpr std::string_view kTrailer = "trailer x-t";
+constexpr std::string_view kAnyTrailer =
+    "any trailer may be left out, and so all are that Connection might name";
 constexpr std::string_view kOneHost = "the other sends on the name without the port";
 
 }  // namespace
@@ -74,6 +77,8 @@ const std::vector<Allowed>& allowed() {
        "MUST take the target's host and ignore Host", "400"},
       {kHaproxy, Kind::laxer, "Host of an IPv6 address", "9112 3.2.2",
        "MUST take the target's host and ignore Host", "400"},
+      {kHaproxy, Kind::laxer, "DELETE", "9110 9.3.5",
+       "HAProxy takes no content with it in HTTP/1.0", "413"},
       {kNginx, Kind::laxer, "asterisk", "9112 3.2.4", "OPTIONS has it", "400"},
       {kNginx, Kind::laxer, "length behind a tab", "9112 5.1", "a tab is white space"},
       // What is sent on otherwise.
@@ -100,6 +105,12 @@ const std::vector<Allowed>& allowed() {
       {kBoth, Kind::drops_field, "Connection names a field", "9110 7.6.1", "MUST be removed",
        "x-a"},
       {kBoth, Kind::drops_field, "Connection list", "9110 7.6.1", "MUST be removed", "x-a"},
+      {kHaproxy, Kind::drops_field, "Connection names a field", "9110 6.5.1", kAnyTrailer,
+       kTrailer},
+      {kHaproxy, Kind::drops_field, "Connection list", "9110 6.5.1", kAnyTrailer, kTrailer},
+      {kHaproxy, Kind::drops_field, "Connection names Host", "9110 6.5.1", kAnyTrailer, kTrailer},
+      {kHaproxy, Kind::drops_field, "Connection names a forwarding field", "9110 6.5.1",
+       kAnyTrailer, kTrailer},
       {kHaproxy, Kind::drops_field, "Keep-Alive", "9110 7.6.1", "ends at each hop", "keep-alive"},
       {kHaproxy, Kind::drops_field, "unknown expectation", "9110 10.1.1",
        "in HTTP/1.0 it is ignored, and is not for the next hop", "expect"},
@@ -107,8 +118,7 @@ const std::vector<Allowed>& allowed() {
        "max-forwards: [2] or [3]"},
       {kNginx, Kind::keeps_field, "TE", "9110 10.1.4",
        "made anew for the hop: NGINX was told to send none", "te"},
-      {kNginx, Kind::keeps_field, "trailer", "9110 6.5", "NGINX throws trailers away",
-       "trailer x-t"},
+      {kNginx, Kind::keeps_field, "trailer", "9110 6.5", "NGINX throws trailers away", kTrailer},
       // Whether the connection goes on.
       {kHaproxy, Kind::stops, "TRACE", "9112 9.6", "a refusal may close"},
       {kHaproxy, Kind::stops, "CONNECT", "9112 9.6", "a refusal may close"},
