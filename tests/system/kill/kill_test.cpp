@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/postgres.hpp"
+#include "support/rounds.hpp"
 #include "support/temporary_directory.hpp"
 #include "system/kill/orders.hpp"
 
@@ -21,7 +22,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int kRounds = 200;
+const int kRounds = rounds_of(200);
 constexpr int kClients = 3;
 constexpr int kHoldsEvery = 4;  // rounds; in these a job is surely at its upstream at the kill
 constexpr std::size_t kLooks = 10;
@@ -119,13 +120,13 @@ int wrong_ends(const Found& found) {
 void check_ends(const Found& found) {
   std::set<std::string> different;
   for (const Promise& promise : found.promised) different.insert(promise.location);
-  CHECK(found.promised.size() > 500);
+  CHECK(found.promised.size() > 2.5 * kRounds);
   CHECK(different.size() == found.promised.size());
   CHECK(wrong_ends(found) == 0);
   CHECK(found.lost_on_the_way == 0);
   CHECK(found.changed == 0);
-  CHECK(found.with_end("succeeded") > 100);
-  CHECK(found.with_end("dead rejected") > 100);
+  CHECK(found.with_end("succeeded") > kRounds / 2);
+  CHECK(found.with_end("dead rejected") > kRounds / 2);
   // Only one that was in hand at four kills is given up.
   CHECK(found.with_end("dead poison") < static_cast<int>(found.promised.size()) / 100);
 }
@@ -148,7 +149,7 @@ void check_duplicates(const Found& found) {
   CHECK(unexplained == 0);
   CHECK(more_than_once > 0);
   CHECK(more_than_once <= recoveries);
-  CHECK(found.held.size() == kRounds / kHoldsEvery);
+  CHECK(static_cast<int>(found.held.size()) == (kRounds + kHoldsEvery - 1) / kHoldsEvery);
   for (const std::string& id : found.held) CHECK(found.jobs.at(id).at("recoveries") > 0);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "support/rounds.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/store/under_test.hpp"
 
@@ -168,14 +169,13 @@ std::string wrong_keys(JobStore& store, const std::map<std::uint64_t, bool>& ack
 
 }  // namespace
 
-TEST_CASE(
-    "two hundred processes are killed at random moments: what they acknowledged is there, once") {
+TEST_CASE("processes are killed at random moments: what they acknowledged is there, once") {
   const support::TemporaryDirectory directory;
   Random random(19);
   std::map<std::uint64_t, bool> acknowledged;
   std::size_t productive = 0;
-  constexpr std::size_t kRounds = 200;
-  for (std::size_t round = 0; round < kRounds; ++round) {
+  const auto rounds = static_cast<std::size_t>(support::rounds_of(200));
+  for (std::size_t round = 0; round < rounds; ++round) {
     const auto all = run_and_kill(directory.path(), (round + 1) * kOfARound, random.next() % 100,
                                   random.next() % 2'000'000);
     for (const Acknowledged& one : all) acknowledged[one.n] = acknowledged[one.n] || one.has_ended;
@@ -186,7 +186,7 @@ TEST_CASE(
     REQUIRE(wrong_with(*opened.store, acknowledged) == "");
   }
   MESSAGE(productive << " rounds with " << acknowledged.size() << " acknowledged jobs");
-  CHECK(productive > kRounds / 4);
+  CHECK(productive > rounds / 4);
   const Opened opened = open_store("sqlite:jobs.db", directory.path());
   REQUIRE(opened.store);
   CHECK(wrong_keys(*opened.store, acknowledged) == "");
