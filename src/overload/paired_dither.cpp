@@ -4,29 +4,25 @@
 #include <cmath>
 #include <utility>
 
+#include "overload/dither_phases.hpp"
+
 namespace spillway::overload {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace dither;
 
 // Of a phase.
-constexpr Duration kShortest = 300ms;
 constexpr Duration kLongest = 10s;
-constexpr double kFewest = 20;  // successes
 // Standard deviation of the elasticity that a phase is long enough for. The narrower the interval,
 // the more successes that takes.
 constexpr double kPrecision = 0.8;
 // At least so many times as long as a request holds its slot.
 constexpr double kHolds = 1;
 constexpr double kLongestHolds = 3;
-// Times that without a queue, by when the first requests of a crowd have ended.
-constexpr double kCrowdEnds = 1.5;
-constexpr double kSettles = 1.2;
 // A guess is made if it is lower than this part of the requests at work.
 constexpr double kFarOff = 0.6;
 constexpr double kRecovery = 1.3;
-// Without a queue for so long, the limit does not bind.
-constexpr Duration kIdle = 1s;
 
 // The lower limit is this quantile of the knee, the less of it the less is known; the higher one
 // is at least e^0.18 = 1.2 times the lower one.
@@ -41,7 +37,6 @@ constexpr double kCareful = 0.35;
 constexpr Duration kCarefulFor = 30s;
 constexpr double kProportional = 0.7;  // growth of throughput by that of work: far below the knee
 constexpr double kFirstSpread = 1.2;
-constexpr double kRestartSpread = 0.4;
 // Variance of the logarithm of a count of completions, times the count.
 constexpr double kCountNoise = 0.6;
 // While fewer dispatched requests are answered than this, clients leave before they are served.
@@ -60,8 +55,6 @@ constexpr double kServedMore = 1.2;
 constexpr double kDrained = 1.05;
 // The two limits must differ in requests at work by this part of the width at least.
 constexpr double kFilled = 0.4;
-
-std::uint32_t rounded(double limit) { return static_cast<std::uint32_t>(std::lround(limit)); }
 
 }  // namespace
 
@@ -89,7 +82,7 @@ void PairedDither::continue_from(const ConcurrencyLimit& former) {
     held_ = its->held_;
     times_ = its->times_;
     collapse_ = its->collapse_;
-    has_guessed_ = its->has_guessed_;
+    tried_.guess = its->tried_.guess;
     recover_to_ = std::min(its->recover_to_, most_);
     pause_ = its->pause_;
   }
@@ -126,7 +119,7 @@ void PairedDither::step(const LimitSample& sample, TimePoint now) {
   if (watch_) return watch(sample, now);
   if (comparison_) return compare(sample, now);
   if (short_for_ < kShortest) return;
-  has_guessed_ ? begin_comparing(sample.span, now) : begin_watching(now);
+  tried_.guess && !may_climb() ? begin_comparing(sample.span, now) : begin_watching(now);
 }
 
 void PairedDither::Phase::add(const LimitSample& sample) {
@@ -140,36 +133,6 @@ void PairedDither::count(Phase& phase, const LimitSample& sample) {
   phase.add(sample);
   const bool is_long = phase.seconds >= to_seconds(kLongest) && phase.released > 0;
   if (phase.released >= kFewest || is_long) held_ = phase.slot_seconds / phase.released;
-}
-
-// The first phase, since a guess may come of it, or after cuts that were taken back.
-void PairedDither::begin_watching(TimePoint now) {
-  watch_ = Watch{.settled = now + from_seconds(kSettles * held_)};
-}
-
-void PairedDither::watch(const LimitSample& sample, TimePoint now) {
-  if (idle_for_ >= kIdle) return stop();
-  if (now - sample.span < watch_->settled) return;
-  count(watch_->phase, sample);
-  if (!is_enough(watch_->phase) && !shows_queue(watch_->phase)) return;
-  const Phase done = std::exchange(watch_, std::nullopt)->phase;
-  if (std::max(done.succeeded, done.released) < kFewest / 3) return stop();  // too slow to tell
-  if (!std::exchange(has_guessed_, true)) {
-    if (const auto number = guess(done.released / done.seconds, done.at_work())) {
-      recover_to_ = std::max(known_good(), recover_to_);
-      knee_.suppose_at_least(*number, std::min(done.at_work(), most_));
-      place();
-    }
-  }
-  begin_comparing(sample.span, now);
-}
-
-// Enough for a first guess, if clients are about to leave. Not before the time of a whole request:
-// until the first ones of a crowd have ended, few slots are given back.
-bool PairedDither::shows_queue(const Phase& phase) const {
-  const double shortest = std::max(to_seconds(kShortest), kCrowdEnds * times_.quiet());
-  return !has_guessed_ && phase.seconds >= shortest && phase.released >= kFewest &&
-         guess(phase.released / phase.seconds, phase.at_work());
 }
 
 // Under the higher limit, which refuses less, until a high turn begins.
@@ -299,7 +262,7 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   }
   brakes_->since = {};
   brakes_->last = now;
-  has_guessed_ = true;  // here
+  tried_.guess = true;  // here
   const double half = std::max(least_, std::min(at_work, std::exp(low_)) / 2);
   const double guessed = guess(times_.released_rate(), at_work).value_or(half);
   knee_.suppose(std::min(half, std::max(guessed, half / 4)), kFirstSpread / 2);
@@ -315,7 +278,7 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
 // More work brings less: back to where the most was served.
 void PairedDither::bring_down() {
   recover_to_ = std::max<double>(limit_, recover_to_);
-  has_guessed_ = true;
+  tried_.guess = true;
   knee_.suppose(std::clamp(collapse_.at_best(), least_, most_), kRestartSpread);
   careful_for_ = kCarefulFor;
   watch_.reset();
@@ -352,6 +315,7 @@ void PairedDither::give_back(TimePoint now) {
 void PairedDither::return_to(double former, TimePoint now) {
   knee_.suppose(former, kFirstSpread);
   careful_for_ = Duration{0};
+  tried_.climb = true;  // not after cuts
   comparison_.reset();
   place();
   limit_ = rounded(std::clamp(former, least_, most_));

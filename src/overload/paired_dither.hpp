@@ -11,6 +11,11 @@
 // it, then narrow. A wide interval far from the knee costs nothing: below it the higher limit is a
 // gain, and above it the lower one is no loss.
 //
+// When the limit begins to bind, and nothing speaks against it, it climbs before that: it doubles
+// for as long as throughput grows with it, which takes a few times as long as a request holds its
+// slot. Turns would take seconds to find the number of a large upstream, and refuse requests
+// meanwhile.
+//
 // It probes only while requests wait, and refuses none in order to probe: those that the lower
 // limit keeps out find room under the higher one.
 #pragma once
@@ -48,11 +53,18 @@ class PairedDither final : public ConcurrencyLimit {
     void add(const LimitSample& sample);
     double at_work() const { return slot_seconds / seconds; }
     double throughput() const { return succeeded / seconds; }
+    double held() const { return slot_seconds / released; }
   };
   // Under the limit as it is.
   struct Watch {
     Phase phase;
     TimePoint settled;
+    std::optional<Phase> former;  // while climbing
+    std::uint32_t limit;          // before that
+  };
+  struct Tried {
+    bool guess = false;
+    bool climb = false;  // in vain, or it is climbing
   };
   struct Comparison {
     Phase low, high;  // of one turn or several
@@ -83,6 +95,11 @@ class PairedDither final : public ConcurrencyLimit {
   void begin_watching(TimePoint now);
   void watch(const LimitSample& sample, TimePoint now);
   bool shows_queue(const Phase& phase) const;
+  bool is_enough_of_step(const Phase& phase) const;
+  bool may_climb() const;
+  void begin_climbing(const Phase& former, TimePoint now);
+  void judge_step(const Watch& step, Duration tick, TimePoint now);
+  void end_climbing(const Watch& step);
   void begin_comparing(Duration tick, TimePoint now);
   void compare(const LimitSample& sample, TimePoint now);
   void count(Phase& phase, const LimitSample& sample);
@@ -114,7 +131,7 @@ class PairedDither final : public ConcurrencyLimit {
   double held_ = 0;  // seconds that a request held its slot, lately
   SlotTimes times_;
   CollapseTrial collapse_;
-  bool has_guessed_ = false;
+  Tried tried_;
   Duration short_for_{0};  // requests have waited for so long
   Duration idle_for_{0};   // without a queue for so long
   std::optional<Brakes> brakes_;

@@ -60,6 +60,29 @@ TEST_CASE("auto does as well as the true number") {
   }
 }
 
+TEST_CASE(
+    "auto lets all in that a large upstream can do within seconds of the start, and of a step") {
+  for (const int slots : {128, 256, 512}) {
+    for (const int service_ms : {20, 50}) {
+      CAPTURE(slots);
+      CAPTURE(service_ms);
+      const Load start{
+          .slots = slots, .times = 0.7, .service_ms = service_ms, .seconds = 16, .warm_up = 4};
+      for (const auto& one : play(start, 1).classes) CHECK(one.success > 0.999);
+      const double more = 0.6 * slots * 1000 / service_ms;
+      Load step = start;
+      step.times = 0.1;
+      step.crowd = R"(,{"class":"P2","timeout_ms":3000,"from_seconds":12,"rate":)" +
+                   std::to_string(more) + "}";
+      step.seconds = 30;
+      step.warm_up = 16;
+      for (const auto& one : play(step, 1).classes) CHECK(one.success > 0.999);
+    }
+  }
+  const Load control{.concurrency = "64", .slots = 256, .times = 0.7, .seconds = 16, .warm_up = 4};
+  CHECK(play(control, 1).classes[2].success < 0.8);
+}
+
 TEST_CASE("auto gives the latency of a number four times too high back") {
   const double found = play({}, 1).classes[0].p99;
   CHECK(found <= 0.6 * play({.concurrency = "64"}, 1).classes[0].p99);

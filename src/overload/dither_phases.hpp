@@ -1,0 +1,25 @@
+// What the two halves of PairedDither have in common about phases and limits.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "base/time.hpp"
+
+namespace spillway::overload::dither {
+
+// Of a phase.
+inline constexpr Duration kShortest = std::chrono::milliseconds(300);
+inline constexpr double kFewest = 20;  // successes
+// Times as long as a request holds its slot, until those of the former limit are gone.
+inline constexpr double kSettles = 1.2;
+// Without a queue for so long, the limit does not bind.
+inline constexpr Duration kIdle = std::chrono::seconds(1);
+// How far off a number may be that was found in another way (Knee::suppose).
+inline constexpr double kRestartSpread = 0.4;
+
+inline std::uint32_t rounded(double limit) {
+  return static_cast<std::uint32_t>(std::lround(limit));
+}
+
+}  // namespace spillway::overload::dither
