@@ -113,9 +113,16 @@ void check_requests(const Scenario& scenario, Problems& problems) {
                                        " requests and retries: too many to simulate"});
 }
 
-// Of the upstream of the default route.
-std::uint32_t concurrency_of(const config::Config& config) {
-  return config.upstreams[index(config.default_route().upstream)].dispatch.concurrency;
+// The number that the scenario's own upstream of the default route has; "auto" stands for what is
+// right for its backend.
+std::uint32_t concurrency_of(const Scenario& scenario) {
+  const config::Config& config = scenario.config;
+  const config::Concurrency& its =
+      config.upstreams[index(config.default_route().upstream)].dispatch.concurrency;
+  if (!its.search) return its.most;
+  std::uint32_t slots = scenario.backend.servers.empty() ? scenario.backend.slots : 0;
+  for (const Server& server : scenario.backend.servers) slots += server.slots;
+  return slots;
 }
 
 bool is_reference(const config::Problem& problem) {
@@ -153,7 +160,7 @@ ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
   // A bad configuration has no names: the clients' references to it are no errors of their own.
   if (played.classes.empty()) std::erase_if(out.problems, is_reference);
   if (!out.problems.empty()) return out;
-  const std::uint32_t former = concurrency_of(named.config);
+  const std::uint32_t former = concurrency_of(named);
   if (own != nullptr) {
     scenario.config = *own;
     out.warnings = translate(scenario.clients, *own, named.config);

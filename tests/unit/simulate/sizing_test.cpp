@@ -53,6 +53,15 @@ std::vector<std::string> shipped_configurations() {
 
 }  // namespace
 
+TEST_CASE("a built-in scenario that finds its limit takes its size from the configuration, too") {
+  const config::Config own = config_of(R"("dispatch":{"concurrency":40})");
+  for (const char* name : {"bursty", "cached-reads", "failing-client", "mix-shift", "noisy-tenant",
+                           "retry-storm", "slow-backend"}) {
+    CAPTURE(name);
+    CHECK(open(name, &own).scenario->backend.slots == 40);
+  }
+}
+
 TEST_CASE("a built-in scenario takes its size from the configuration and keeps its load") {
   const Scenario plain = *open("spike", nullptr).scenario;
   for (const std::uint32_t concurrency : {4u, 48u, 64u, 100u, 300u}) {
