@@ -66,8 +66,9 @@ Cause cause_of(std::uint16_t status) {
 }
 
 // An upstream that has answered with a failure is asked again whatever the method: it has said that
-// the request was not done, and delivery is at least once. Without an answer that is unknown, so
-// only an idempotent request, or a route that says so, is sent again.
+// the request was not done, and delivery is at least once. Without an answer that is unknown, and
+// after one that breaks off or is no HTTP, which may have begun with 200: so only an idempotent
+// request, or a route that says so, is sent again.
 Progress after_attempt(const Progress& before, const AttemptEnd& end, const Policy& policy,
                        WallTime expires, WallTime now, Random& random) {
   Progress job = before;
@@ -76,7 +77,8 @@ Progress after_attempt(const Progress& before, const AttemptEnd& end, const Poli
     ++job.attempts;
     if (end.cause == Cause::answered) return ended_as(job, JobState::succeeded, end.cause, now);
     if (end.cause == Cause::rejected) return ended_as(job, JobState::dead, end.cause, now);
-    if (end.cause == Cause::unanswered && !may_repeat(end.is_idempotent, policy))
+    const bool is_unknown = end.cause == Cause::unanswered || end.cause == Cause::invalid_answer;
+    if (is_unknown && !may_repeat(end.is_idempotent, policy))
       return ended_as(job, JobState::dead, Cause::not_idempotent, now);
     if (job.attempts >= policy.max_attempts) {
       return ended_as(job, JobState::dead, Cause::too_many_attempts, now);

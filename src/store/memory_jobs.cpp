@@ -12,6 +12,14 @@ namespace spillway::store {
 using jobs::JobState;
 using jobs::WallTime;
 
+namespace {
+
+std::uint64_t size_of(const jobs::StoredAnswer& answer) {
+  return answer.fields.size() + answer.body.size();
+}
+
+}  // namespace
+
 MemoryJobs::One* MemoryJobs::find(const jobs::JobId& id) {
   const auto found = ids_.find(id);
   return found == ids_.end() ? nullptr : &jobs_.at(found->second);
@@ -92,10 +100,15 @@ void MemoryJobs::unblock_next(const Order& order) {
   enter(seq, next);
 }
 
+void MemoryJobs::drop_answer(One& one) {
+  if (one.answer) bytes_ -= size_of(*one.answer);
+  one.answer.reset();
+}
+
 void MemoryJobs::remove(Seq seq) {
   const One& one = jobs_.at(seq);
   bytes_ -= one.job.head.size() + one.job.body.size();
-  if (one.answer) bytes_ -= one.answer->fields.size() + one.answer->body.size();
+  if (one.answer) bytes_ -= size_of(*one.answer);
   leave(seq, one);
   ids_.erase(one.job.id);
   jobs_.erase(seq);
@@ -235,9 +248,9 @@ void MemoryJobs::execute(Settle& command, WallTime) {
   }
   if (command.attempt) keep(*one, *command.attempt);
   if (command.answer) {
-    if (one->answer) bytes_ -= one->answer->fields.size() + one->answer->body.size();
+    drop_answer(*one);
     one->answer = command.answer;
-    bytes_ += one->answer->fields.size() + one->answer->body.size();
+    bytes_ += size_of(*one->answer);
   }
   change(ids_.at(command.id), *one, command.progress);
 }

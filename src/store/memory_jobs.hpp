@@ -66,6 +66,7 @@ class MemoryJobs {
   void enter(Seq seq, const One& one);
   void leave(Seq seq, const One& one);
   void change(Seq seq, One& one, const jobs::Progress& after);
+  void drop_answer(One& one);
   static void keep(One& one, const jobs::Attempt& attempt);
   void keep_key(const One& one);
   void unblock_next(const Order& order);

@@ -123,6 +123,7 @@ void MemoryJobs::execute(Replay& command, WallTime now) {
     command.jobs.push_back(one.job.id);
     if (command.is_dry_run) continue;
     change(last, one, *after);
+    drop_answer(one);
     expiring_.erase({one.job.expires, last});
     one.job.expires = now + command.ttl;
     expiring_.emplace(one.job.expires, last);

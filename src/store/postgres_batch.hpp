@@ -74,6 +74,10 @@ void add_read_answer(PostgresBatch& batch, ReadAnswer& read);
 void add_inspect(PostgresBatch& batch, Inspect& inspect);
 void add_list(PostgresBatch& batch, List& list);
 
+// What follows is an operator's question, whose answer may be far to seek: live requests wait for
+// it in the meantime.
+inline void hurry(PostgresBatch& batch) { batch.add(PostgresStatement::hurry); }
+
 // A limit as SQL takes it.
 inline std::int64_t sql_limit(std::uint64_t limit) {
   return static_cast<std::int64_t>(std::min<std::uint64_t>(limit, 1ULL << 40));

@@ -134,7 +134,10 @@ void do_cancel(PostgresBatch& batch, Cancel& cancel) {
   if (find.job) cancel.was = find.job->progress.state;
   if (!ending) return;
   cancel.is_done = true;
-  batch.hints.forget_counts();
+  if (find.job)
+    batch.hints.changed(find.job->lane, -1);
+  else
+    batch.hints.forget_counts();
   add_endings(batch, {&*ending, 1});
   batch.flush();
 }
@@ -147,6 +150,7 @@ void do_replay(PostgresBatch& batch, Replay& replay) {
   PostgresParameters parameters;
   add_filter(parameters, replay.filter);
   parameters.add(sql_limit(replay.limit));
+  hurry(batch);
   batch.add(replay.filter.id ? PostgresStatement::pick_dead_one : PostgresStatement::pick_dead,
             std::move(parameters), [&dead](const PostgresRows& rows) {
               dead.clear();

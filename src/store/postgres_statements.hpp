@@ -58,6 +58,7 @@ enum class PostgresStatement : std::uint8_t {
   purge_one,
   totals,
   sizes,
+  hurry,
   keep_mark,
   room_write,
   room_rows,

@@ -168,7 +168,8 @@ FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamesp
 constexpr std::string_view kKeepMark = R"sql(
 INSERT INTO settings (key_mark) VALUES ($1::bytea)
 ON CONFLICT (one) DO UPDATE SET key_mark = $1
-WHERE settings.key_mark = $1 OR NOT EXISTS (SELECT FROM job)
+WHERE settings.key_mark = $1 OR (NOT EXISTS (SELECT FROM job) AND
+  NOT EXISTS (SELECT FROM proxy WHERE NOT is_over AND lease_end > now_ms())) -- that has another key
 RETURNING one
 )sql";
 
@@ -208,6 +209,7 @@ std::vector<PostgresStatementText> postgres_view_statements() {
       {purge_one, purge_text(kIsOne)},
       {totals, std::string(kTotals)},
       {sizes, std::string(kSizes)},
+      {hurry, "SELECT set_config('statement_timeout', '900', true)"},
       {keep_mark, std::string(kKeepMark)},
   };
 }

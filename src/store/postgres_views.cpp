@@ -119,6 +119,7 @@ void add_list(PostgresBatch& batch, List& list) {
   add_filter(parameters, list.filter);
   parameters.add(list.after ? std::optional(list.after->bytes) : std::nullopt);
   parameters.add(sql_limit(list.limit));
+  hurry(batch);
   batch.add(list_from(list.filter), std::move(parameters), [&list](const PostgresRows& rows) {
     list.jobs.clear();
     list.next.reset();

@@ -55,10 +55,11 @@ void SqliteEnqueue::operator()(KnowsKey& command, jobs::WallTime) {
   command.is_known = keys_.find(command.scope).has_value();
 }
 
-// It waits for no time at all: it cannot be claimed in between.
+// It waits for no time at all: it cannot be claimed in between. Nor does it hold up its order, so
+// its end lets nobody go on.
 void SqliteEnqueue::operator()(Bury& command, jobs::WallTime now) {
   const jobs::NewJob& job = command.job;
-  if (!insert(job, {.route = ledger_.find_or_add(job.lane.route)})) return;
+  if (!insert(job, {.route = ledger_.find_or_add(job.lane.route), .is_blocked = true})) return;
   if (const std::optional<SqliteRecord> record = records_.find(job.id))
     records_.change(*record, jobs::buried(job.accepted, command.cause, now));
 }

@@ -37,6 +37,7 @@ SqliteRecords::SqliteRecords(Database& database, SqliteLedger& ledger, SqliteKey
       delete_job_(database, sql::kDeleteJob),
       delete_request_(database, sql::kDeleteRequest),
       delete_answer_(database, sql::kDeleteAnswer),
+      answer_status_(database, sql::kAnswerStatus),
       delete_attempts_(database, sql::kDeleteAttempts) {}
 
 std::optional<SqliteRecord> SqliteRecords::find(const jobs::JobId& id) {
@@ -79,6 +80,10 @@ void SqliteRecords::change(const SqliteRecord& record, const jobs::Progress& aft
                     number_if(ends, after.ended + record.kept), number_of(record.expires),
                     std::int64_t{is_blocked});
   ledger_.moved(record.route, record.tenant, record.progress.state, after.state);
+  if (had_ended && !ends) {
+    delete_answer_.execute(record.seq);
+    answer_status_.execute(record.seq, std::int64_t{0});
+  }
   if (record.key_window && ends && !had_ended) {
     keys_.ended(*record.key_window, after.ended, record.kept);
   }

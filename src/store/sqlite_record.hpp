@@ -49,7 +49,7 @@ class SqliteRecords {
   SqliteLedger& ledger_;
   SqliteKeys& keys_;
   Statement by_id_, by_seq_, progress_, first_ordered_, unblock_, has_ordered_;
-  Statement delete_job_, delete_request_, delete_answer_, delete_attempts_;
+  Statement delete_job_, delete_request_, delete_answer_, answer_status_, delete_attempts_;
 };
 
 }  // namespace spillway::store

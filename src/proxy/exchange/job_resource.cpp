@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "http/ascii.hpp"
 #include "http/target.hpp"
 #include "jobs/job_id.hpp"
 #include "jobs/time_text.hpp"
@@ -24,6 +25,16 @@ Fault answered(std::uint16_t status, StaticText detail) {
 }
 
 Fault no_such_job() { return answered(404, "There is no such job, or it was forgotten."); }
+
+// Among lines that end in CRLF.
+bool has_line(std::string_view lines, std::string_view name) {
+  while (!lines.empty()) {
+    if (http::istarts_with(lines, name) && lines.substr(name.size()).starts_with(':')) return true;
+    const std::size_t end = lines.find("\r\n");
+    lines.remove_prefix(end == lines.npos ? lines.size() : end + 2);
+  }
+  return false;
+}
 
 std::string dump(const nlohmann::ordered_json& json) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
@@ -200,9 +211,14 @@ Task<Answer> JobResource::show_answer(jobs::JobId id, Cut cut) {
       services_.recent.miss_memory(services_.now());
     co_return denied(Reason::budget_exceeded, LookupLimit::kLater);
   }
-  const bool has_date = ("\r\n" + read.answer->fields).find("\r\nDate:") != std::string::npos;
-  response_ = {read.answer->status, std::move(read.answer->fields), std::move(read.answer->body),
-               has_date, is_counted};
+  const bool has_date = has_line(read.answer->fields, "Date");
+  const bool has_request_id = has_line(read.answer->fields, "X-Request-Id");
+  response_ = {.status = read.answer->status,
+               .lines = std::move(read.answer->fields),
+               .content = std::move(read.answer->body),
+               .has_date = has_date,
+               .has_request_id = has_request_id,
+               .takes_memory = is_counted};
   co_return JobReport{};
 }
 

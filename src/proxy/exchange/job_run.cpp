@@ -45,8 +45,17 @@ JobRun::JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch,
                                        ? *its.defer->traffic_class
                                        : request_.config().lowest_class();
   is_configured_ = is_configured_ && its.defer.has_value();
-  is_readable_ = http::parse_request(job_.head, head_) == http::Error::none &&
-                 http::request_framing(head_) == http::Error::none;
+  is_readable_ = is_whole();
+}
+
+// What was stored is all there: a head that is one, and the content that it announces. Less of that
+// would leave the upstream to take what is sent next on the connection for the rest.
+bool JobRun::is_whole() {
+  if (http::parse_request(job_.head, head_) != http::Error::none ||
+      http::request_framing(head_) != http::Error::none)
+    return false;
+  const bool has_length = head_.framing.kind == http::Framing::Kind::length;
+  return job_.body.size() == (has_length ? head_.framing.length : 0);
 }
 
 Detached JobRun::run() {
@@ -273,8 +282,11 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault,
   jobs::AttemptEnd how;
   how.is_idempotent = http::is_idempotent(head_.method);
   End end;
+  using jobs::Cause;
+  const Cause told = answer ? jobs::cause_of(answer->status) : Cause::none;
+  const bool says_undone = told == Cause::refused || told == Cause::failed;
   if (fault) {
-    how.cause = cause_of(*fault);
+    how.cause = says_undone ? told : cause_of(*fault);  // the head says enough
     end.detail = fault->cause.empty() ? fault->detail : fault->cause;
     if (how.cause == jobs::Cause::never_sent) end.pauses_route = Duration{0};
   } else {

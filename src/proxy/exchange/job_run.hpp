@@ -82,6 +82,7 @@ class JobRun final : public Swept {
   End withdrawn(jobs::Cause by);
   End taken_away() const;
   End interrupted() const;
+  bool is_whole();
   End unreadable();
   End after(const std::optional<Fault>& fault, std::optional<jobs::StoredAnswer> answer);
   jobs::Cause cause_of(const Fault& fault) const;

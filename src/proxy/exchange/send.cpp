@@ -149,6 +149,7 @@ Task<std::optional<Fault>> Exchange::send_own(const OwnResponse& response) {
   http::ForwardedResponse with{.request_id = request_.id(services_.random),
                                .pass_lines = request_.pass_lines};
   if (!response.has_date) with.date = services_.wall_clock.date();
+  if (response.has_request_id) with.request_id = {};
   with.queue_wait = admission_.queue_wait();
   if (!session_.start_fallback(head, with)) co_return head_too_large();
   std::string_view content = response.content;

@@ -78,6 +78,10 @@ StoreCall* CallQueue::take(Calls& from, std::size_t& bytes) {
   return call;
 }
 
+bool CallQueue::is_long(const Batch& batch) {
+  return batch.size() == 1 && may_take_long(batch.front()->command);
+}
+
 CallQueue::Batch CallQueue::take_batch() {
   Batch batch;
   std::size_t bytes = 0;

@@ -47,8 +47,9 @@ class CallQueue {
     return calls_.empty() && key_questions_.empty() && lookups_.empty() && letters_.empty() &&
            notices_.empty();
   }
-  // The next transaction.
+  // The next transaction. An operator's question that may take long is one of its own.
   Batch take_batch();
+  static bool is_long(const Batch& batch);
   // All but what has to be settled: the store has failed.
   Batch take_refused();
   // False: it is not among what changes jobs and waits.

@@ -201,10 +201,14 @@ void JobQueue::turn() {
   dispatcher_.plan(wanted, now, wall_now());
   // A probe, if nothing else shows that the store is there again.
   if (wanted.empty() && !condition_.is_available()) wanted.emplace_back(store::Totals{});
+  Batch own;
+  // What keeps the leases neither waits for a long question nor fails with it.
+  Batch& with = CallQueue::is_long(batch) ? own : batch;
   for (store::Command& command : wanted) {
     own_.push_back(std::make_unique<StoreCall>(std::move(command)));
-    batch.push_back(own_.back().get());
+    with.push_back(own_.back().get());
   }
+  if (!own.empty()) execute(own);
   if (!batch.empty()) execute(batch);
   own_.clear();
 }
@@ -310,6 +314,10 @@ void JobQueue::note(store::Totals totals) {
 // Nothing was changed: those who wait are told, and what is finished is settled later.
 void JobQueue::failed(Batch& batch, const store::Failure& failure) {
   ++counts_.store_failures;
+  if (CallQueue::is_long(batch)) {  // whether the store works, the next ones show
+    batch.front()->failure = failure;
+    return deliver(*batch.front());
+  }
   if (condition_.failed(failure)) on_failure_(failure);
   try_at_ = Clock::now() + kTryAgain;
   dispatcher_.failed(Clock::now());

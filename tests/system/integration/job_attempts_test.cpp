@@ -140,6 +140,29 @@ TEST_CASE(
   CHECK(page.find("\nspillway_jobs_replayed_total 1\n") != std::string::npos);
 }
 
+TEST_CASE(
+    "an answer that breaks off counts by its head if that says that nothing was done, else once") {
+  const auto ends = [](const std::string& head) {
+    std::atomic<int> requests = 0;
+    ScriptedPeer peer([&](PeerConnection& proxy) {
+      while (proxy.read_request()) {
+        ++requests;
+        proxy.send(head + "\r\nContent-Length: 100\r\n\r\nsome");
+        return;
+      }
+    });
+    ProxyUnderTest proxy(
+        settings(peer.address(), retries(100),
+                 {{"max_attempts", 3}, {"backoff", {{"base_ms", 1}, {"max_ms", 1}}}}));
+    support::defer(proxy.port(), "/export/1");
+    CHECK(Operator{proxy.admin_port()}.come_to(1, "state=dead"));
+    return requests.load();
+  };
+  CHECK(ends("HTTP/1.1 200 OK") == 1);  // POST: the upstream may have done its work
+  CHECK(ends("HTTP/1.1 503 Busy") == 3);
+  CHECK(ends("HTTP/1.1 500 Failed") == 3);
+}
+
 TEST_CASE("jobs that are deleted after their result_ttl_ms are counted") {
   ScriptedPeer peer(kOk);
   ProxyUnderTest proxy(settings(peer.address(), json::object(), {{"result_ttl_ms", 1000}}));

@@ -115,6 +115,29 @@ TEST_CASE("with another key_file, or with none, the proxy does not start and say
   CHECK(RawClient(proxy.port()).ask(get("/_spillway/jobs/" + id)).status() == 200);
 }
 
+TEST_CASE(
+    "a job whose body is not all there is not sent: what follows would be taken for the rest") {
+  const TemporaryDirectory directory;
+  const std::string file = (directory.path() / "jobs.db").string();
+  const ScriptedPeer peer(ok(kAnswer));
+  const auto settings = [&](const std::string& server) {
+    return configuration({server}, deferring({{"store", {{"url", "sqlite:" + file}}}}));
+  };
+  {
+    ProxyProcess proxy(settings("127.0.0.1:1"));  // nobody is there
+    defer(proxy.port(), "/export/1", kBody);
+    proxy.process().signal(SIGTERM);
+    REQUIRE(proxy.process().wait() == 0);
+  }
+  const char* const cut =
+      "import sqlite3, sys; it = sqlite3.connect(sys.argv[1]);"
+      "it.execute(\"UPDATE requests SET body = x'61'\"); it.commit()";
+  REQUIRE(run({"/usr/bin/python3", "-c", cut, file}).exit_code == 0);
+  ProxyProcess proxy(settings(peer.address()));
+  CHECK(Operator{proxy.admin_port()}.come_to(1, "state=dead&cause=route_gone"));
+  CHECK(peer.seen().requests == 0);
+}
+
 TEST_CASE("the start warns that jobs in memory are lost with the process") {
   const std::string warning = "deferred requests are lost when this process ends";
   const TemporaryDirectory directory;

@@ -107,7 +107,7 @@ TEST_CASE("a job that never reached an upstream is tried again, whatever its met
 }
 
 TEST_CASE("a job whose upstream answered with a failure is tried again, whatever its method") {
-  for (const Cause cause : {Cause::refused, Cause::failed, Cause::invalid_answer}) {
+  for (const Cause cause : {Cause::refused, Cause::failed}) {
     for (const bool is_idempotent : {false, true}) {
       const Progress job = after(leased(0), ended_by(cause, is_idempotent));
       CAPTURE(name(cause));

@@ -81,6 +81,26 @@ TEST_CASE("a buried request keeps neither its Idempotency-Key nor its place in a
   });
 }
 
+TEST_CASE("what is buried lets no job of its order go before its turn") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    jobs::NewJob job = store.job(1);
+    job.order = jobs::Digest{5};
+    store.enqueue(job);
+    CHECK(store.claim(epoch) == Ids{job_id(1)});
+    CHECK(store.die(epoch, 1));
+    job.id = job_id(2);
+    store.enqueue(job);
+    CHECK(store.claim(epoch) == Ids{job_id(2)});
+    store.ask(Replay{.filter = {.id = job_id(1)}, .limit = 1, .ttl = kDay, .jobs = {}});
+    job.id = job_id(3);
+    store.ask(letter(job));
+    CHECK(store.claim(epoch).empty());  // 2 is at work
+    CHECK(store.succeed(epoch, 2));
+    CHECK(store.claim(epoch) == Ids{job_id(1)});
+  });
+}
+
 TEST_CASE("buried requests and accepted ones of one batch do not meet") {
   each_store([](UnderTest& store) {
     const Epoch epoch = store.join();

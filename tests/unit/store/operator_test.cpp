@@ -153,6 +153,22 @@ TEST_CASE("dead jobs are replayed under their ids, one after another; a dry run 
   });
 }
 
+TEST_CASE("what is replayed has no answer until it has its next one") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    store.enqueue(store.job(1));
+    store.claim(epoch);
+    Settle settle{
+        epoch, job_id(1), {JobState::dead, store.now(), 1, 0, Cause::rejected, store.now()}};
+    settle.answer = jobs::StoredAnswer{422, "a: b\r\n", "no", false};
+    CHECK_FALSE(store.ask(settle).is_lost);
+    CHECK(store.find(1)->status == 422);
+    store.ask(Replay{.filter = {.id = job_id(1)}, .limit = 1, .ttl = 1h, .jobs = {}});
+    CHECK_FALSE(store.ask(ReadAnswer{job_id(1)}).answer);
+    CHECK(store.find(1)->status == 0);
+  });
+}
+
 TEST_CASE("the first of the jobs of a replay is due after its delay, and the others after it") {
   each_store([](UnderTest& store) {
     const Epoch epoch = with_letters(store, 2, 2);

@@ -37,6 +37,9 @@ struct Weather {
   std::atomic<int> sent_again{0};          // Settles
   std::atomic<bool> hangs{false};          // until `go`
   Event is_hanging, go;
+  std::atomic<bool> fails_lists{false};
+  std::atomic<int> lists{0};
+  std::atomic<int> with_lists{0};  // commands in one batch with a List
 };
 
 // A memory store that fails while it is down.
@@ -50,6 +53,14 @@ class Fickle final : public store::JobStore {
     if (weather_.hangs) {
       weather_.is_hanging.set();
       weather_.go.wait();
+    }
+    const bool has_list = std::ranges::any_of(
+        batch, [](const auto* one) { return std::holds_alternative<store::List>(*one); });
+    if (has_list) {
+      ++weather_.lists;
+      weather_.with_lists += static_cast<int>(batch.size()) - 1;
+      if (weather_.fails_lists)
+        return store::Failure{store::Failure::Kind::unavailable, "that takes too long"};
     }
     for (const store::Command* const command : batch)
       if (const auto* const settle = std::get_if<store::Settle>(command)) {
@@ -130,7 +141,7 @@ store::Command enqueue(std::uint8_t id) {
   command.job.id.bytes[0] = id;
   command.job.lane.route = "gone";  // so that nothing pulls it
   command.job.expires = jobs::WallTime{} + std::chrono::hours(1'000'000);
-  command.max_pending = 10;
+  command.max_pending = 100;
   return command;
 }
 
@@ -165,6 +176,21 @@ TEST_CASE("a store that fails is told to those who wait, refuses others, and rec
   desk.weather.is_down = false;
   CHECK(desk.becomes_available(true));
   CHECK_FALSE(desk.ask(enqueue(4)));
+}
+
+TEST_CASE("an operator's question that fails is nothing to others, and leases are kept beside it") {
+  Desk desk;
+  REQUIRE_FALSE(desk.queue.start(some_routes()));
+  REQUIRE_FALSE(desk.ask(enqueue(1)));
+  desk.weather.fails_lists = true;
+  for (std::uint8_t n = 2; n < 40; ++n) {
+    CHECK(desk.ask(store::List{.limit = 1}));
+    CHECK_FALSE(desk.ask(enqueue(n)));
+  }
+  CHECK(desk.queue.is_available());
+  CHECK(desk.failures == 0);
+  CHECK(desk.weather.lists == 38);
+  CHECK(desk.weather.with_lists == 0);
 }
 
 TEST_CASE("while a commit takes too long others are refused at once, and nothing has failed") {
