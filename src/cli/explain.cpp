@@ -99,6 +99,10 @@ void tell_readings(ExplainedLines& lines, const traffic::Subject& subject) {
   if (subject.is_also_get)
     lines.add("method") << "HEAD: a GET has another route; a waiting room of either and the lower "
                         << "class count";
+  if (subject.has_capitals)
+    lines.add("path")
+        << "in small letters it is another route's, and a backend may ignore capitals: "
+        << "the lower class counts, and that route's waiting room";
 }
 
 // The deadlines and their sources. The request arrived at TimePoint{}.

@@ -30,6 +30,26 @@ class Capitals {
   std::size_t size_ = 0;
 };
 
+bool has_capital(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+class SmallLetters {
+ public:
+  // Whether `text` has capitals. It is a reading of a path.
+  bool take(std::string_view text) {
+    if (!has_capital(text)) return false;
+    std::transform(text.begin(), text.end(), block_.begin(), http::to_lower);
+    size_ = text.size();
+    return true;
+  }
+  std::string_view text() const { return {block_.data(), size_}; }
+
+ private:
+  std::array<char, http::kMaxRequestLine + 1> block_;  // uninitialised
+  std::size_t size_ = 0;
+};
+
 }  // namespace
 
 ClassId class_of_priority(std::uint32_t priority, const std::vector<config::TrafficClass>& classes,
@@ -67,12 +87,17 @@ Classifier::Classifier(const config::Config& config, std::uint64_t seed)
     const std::vector<std::string>& methods = route.match.methods;
     const bool names_head = std::find(methods.begin(), methods.end(), "HEAD") != methods.end();
     facts_.push_back({traffic_class, route.upstream, route.deadline, route.priority_by_cost,
-                      route.waiting_room.has_value(), names_head, nullptr});
+                      route.waiting_room.has_value(), names_head, has_capital(route.match.path),
+                      nullptr});
     if (!route.waiting_room) continue;
     has_waiting_room_ = true;
     auto bypass = std::make_unique<const WaitingBypass>(route.waiting_room->bypass);
     if (!bypass->is_empty()) facts_.back().bypass = std::move(bypass);
   }
+  std::vector<ClassId> lowest;
+  for (std::size_t i = 0; i < facts_.size(); ++i)
+    lowest.push_back(lowest_class_of(static_cast<RouteId>(i)));
+  folded_ = RouteTable::without_capitals(config.routes, lowest);
   for (const config::TrafficClass& one : config.classes) deadlines_.push_back(one.sla);
 }
 
@@ -86,12 +111,13 @@ ClassId Classifier::lowest_class_of(RouteId route) const {
 
 // A greater ClassId is a lower class. Of the routes of a HEAD and of a GET the one with a waiting
 // room counts, that of the GET first, which is what is run; else the one with the lower class.
-Classifier::Match Classifier::match(http::Verb method, std::string_view method_name,
-                                    std::string_view host, std::string_view reading) const {
-  const RouteId route = routes_.match(method, method_name, host, reading);
+Classifier::Match Classifier::match(const RouteTable& routes, http::Verb method,
+                                    std::string_view method_name, std::string_view host,
+                                    std::string_view reading) const {
+  const RouteId route = routes.match(method, method_name, host, reading);
   const Match found{route, lowest_class_of(route)};
   if (method != http::Verb::head || facts_[index(route)].names_head) return found;
-  const RouteId of_get = routes_.match(http::Verb::get, "GET", host, reading);
+  const RouteId of_get = routes.match(http::Verb::get, "GET", host, reading);
   if (of_get == route) return found;
   const ClassId lowest = std::max(found.lowest, lowest_class_of(of_get));
   const bool is_lower = lowest > found.lowest && !facts_[index(route)].has_waiting_room;
@@ -103,7 +129,7 @@ PathRoute Classifier::route_of(http::Verb method, std::string_view method_name,
                                std::string_view host, std::string_view path_and_query) const {
   PathReadings path(path_and_query);
   path.next();
-  const Match first = match(method, method_name, host, path.reading());
+  const Match first = match(routes_, method, method_name, host, path.reading());
   PathRoute found{.route = first.route, .is_also_get = first.is_also_get};
   ClassId lowest = first.lowest;
   const auto may_be = [&](const Match& other) {
@@ -116,22 +142,39 @@ PathRoute Classifier::route_of(http::Verb method, std::string_view method_name,
       lowest = other.lowest;
     }
   };
+  // To a backend of the same upstream that ignores capitals. To others it is a path of its own,
+  // so that it is no conflict.
+  SmallLetters small;
+  bool has_room = false;
+  const auto may_ignore_capitals = [&] {
+    if (facts_[index(first.route)].names_capitals || !small.take(path.reading())) return;
+    const Match other = match(*folded_, method, method_name, host, small.text());
+    const RouteFacts& its = facts_[index(other.route)];
+    if (other.route == found.route || its.upstream != facts_[index(found.route)].upstream) return;
+    found.has_capitals = true;
+    has_room = has_room || its.has_waiting_room;
+    if (its.has_waiting_room && !facts_[index(found.route)].has_waiting_room)
+      found.route = other.route;
+    lowest = std::max(lowest, other.lowest);
+  };
   const Capitals capitals(method, method_name);
   for (;;) {
     if (!capitals.name().empty())
-      may_be(match(capitals.method(), capitals.name(), host, path.reading()));
+      may_be(match(routes_, capitals.method(), capitals.name(), host, path.reading()));
+    may_ignore_capitals();
     const bool is_decided =
         found.conflicts && lowest == lowest_class_ && (found.may_pass_by || !has_waiting_room_);
     if (is_decided || !path.next()) break;
-    may_be(match(method, method_name, host, path.reading()));
+    may_be(match(routes_, method, method_name, host, path.reading()));
   }
   if (path.too_many()) {
     lowest = lowest_class_;
     found.may_pass_by = has_waiting_room_;
   }
   found.conflicts = found.conflicts || path.too_many();
+  found.may_pass_by = found.may_pass_by || (found.conflicts && has_room);
   found.is_ambiguous = found.conflicts || path.is_ambiguous();
-  const bool is_one_routes = !found.conflicts && !found.is_also_get;
+  const bool is_one_routes = !found.conflicts && !found.is_also_get && !found.has_capitals;
   found.traffic_class = is_one_routes ? facts_[index(first.route)].traffic_class : lowest;
   return found;
 }
@@ -200,6 +243,7 @@ Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, Ti
           .has_ambiguous_path = path.is_ambiguous,
           .has_conflicting_path = path.conflicts,
           .is_also_get = path.is_also_get,
+          .has_capitals = path.has_capitals,
           .may_pass_by_waiting_room = path.may_pass_by,
           .has_unclear_sender = sole_fields_.is_any_repeated(head.fields, peer.trusted) ||
                                 tenants_.has_joined_keys(head),

@@ -28,11 +28,14 @@ namespace spillway::traffic {
 
 // The route of a path that may have several readings (path.hpp). A method in small letters may be
 // the one in capitals, too. Most frameworks answer HEAD by what answers GET: unless the route of a
-// HEAD names that method, the route of a GET counts as well.
+// HEAD names that method, the route of a GET counts as well. Some backends ignore capitals: the
+// class is no higher than in small letters, and a waiting room counts; but a path with capitals is
+// mostly one of its own, and goes to its own route.
 struct PathRoute {
   RouteId route{};            // of the reading with the lowest class; else of the first
   ClassId traffic_class{};    // no higher than that of any reading
   bool is_also_get = false;   // a HEAD for which a GET has another route; no ambiguity
+  bool has_capitals = false;  // in small letters it is another route's of the same upstream; none
   bool is_ambiguous = false;  // not to be stored: a backend may see the path of something else
   bool conflicts = false;     // its readings have different routes, or are too many to tell
   bool may_pass_by = false;   // a waiting room: one reading may be in it, and another is not
@@ -49,6 +52,7 @@ struct Subject {
   bool has_ambiguous_path = false;  // PathRoute
   bool has_conflicting_path = false;
   bool is_also_get = false;
+  bool has_capitals = false;
   bool may_pass_by_waiting_room = false;
   bool has_unclear_sender = false;  // a field that says whose it is came twice (SoleFields)
   // The priority that a trusted peer sent; it determined the class.
@@ -125,7 +129,7 @@ class Classifier {
   bool goes_by_cost(const Subject& subject) const {
     return facts_[index(subject.route)].by_cost && !subject.trusted_priority &&
            !subject.tenant.tier->traffic_class && !subject.has_conflicting_path &&
-           !subject.is_also_get;
+           !subject.is_also_get && !subject.has_capitals;
   }
   // Sets the class, and with it the deadline of a request without one of its route.
   void set_class(Subject& subject, ClassId traffic_class, TimePoint arrived) const {
@@ -148,6 +152,7 @@ class Classifier {
     bool by_cost = false;
     bool has_waiting_room = false;
     bool names_head = false;
+    bool names_capitals = false;                  // in its path: the backend tells them apart there
     std::unique_ptr<const WaitingBypass> bypass;  // null: nobody
   };
 
@@ -158,13 +163,14 @@ class Classifier {
     bool operator==(const Match&) const = default;
   };
 
-  Match match(http::Verb method, std::string_view method_name, std::string_view host,
-              std::string_view reading) const;
+  Match match(const RouteTable& routes, http::Verb method, std::string_view method_name,
+              std::string_view host, std::string_view reading) const;
   std::optional<std::uint32_t> priority_of(const http::RequestHead& head, const Peer& peer) const;
   // The lowest class that the route may give: what a request costs is not known beforehand.
   ClassId lowest_class_of(RouteId route) const;
 
   RouteTable routes_;
+  std::optional<RouteTable> folded_;        // to a backend that ignores capitals; never empty
   std::vector<RouteFacts> facts_;           // by RouteId
   bool has_waiting_room_ = false;           // some route
   ClassId lowest_class_{};                  // of the configuration

@@ -4,8 +4,8 @@
 // A reader takes some steps (path_steps.hpp): it decodes, resolves dot segments, merges slashes,
 // cuts off parameters, and so on. Which ones, in what order and how often is not known, and the
 // next reader goes on from where the first one ended. So the readings are all texts that come of
-// the path by any steps in any order and number. Not among them: capitals (a path that differs in
-// them is another), and the overlong forms of UTF-8.
+// the path by any steps in any order and number. Not among them: small letters for capitals
+// (Classifier asks for those besides), and the overlong forms of UTF-8.
 #pragma once
 
 #include <array>

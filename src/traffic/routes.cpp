@@ -100,6 +100,22 @@ RouteTable::RouteTable(const std::vector<config::Route>& routes) {
   }
 }
 
+RouteTable RouteTable::without_capitals(std::vector<config::Route> routes,
+                                        const std::vector<ClassId>& classes) {
+  std::map<std::string, std::size_t> kept;
+  for (std::size_t i = 0; i + 1 < routes.size(); ++i) {
+    if (routes[i].internal) continue;
+    routes[i].match.path = lower(routes[i].match.path);
+    const std::string text = canonical(routes[i].match, parse_pattern(routes[i].match.path));
+    std::size_t& one = kept.emplace(text, i).first->second;
+    if (one == i) continue;
+    const std::size_t lowest = classes[i] > classes[one] ? i : one;
+    routes[one + i - lowest].internal = true;  // the other one
+    one = lowest;
+  }
+  return RouteTable(routes);
+}
+
 RouteTable::Node RouteTable::root_of(const std::string& host) {
   if (host.empty()) {
     if (any_host_ == kNoNode) {

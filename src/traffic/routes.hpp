@@ -32,6 +32,10 @@ class RouteTable {
   // pattern and for more than kMaxShapes arrangements of wildcards. The last route is the default
   // route: its match is ignored, it gets the requests that match no other.
   explicit RouteTable(const std::vector<config::Route>& routes);
+  // As a backend that ignores capitals sees the routes: for paths in small letters. Of two that
+  // differ in capitals alone the one with the lower class counts, by RouteId.
+  static RouteTable without_capitals(std::vector<config::Route> routes,
+                                     const std::vector<ClassId>& classes);
 
   // `host` may carry a port and capitals. `normalised_path` comes from normalise(). `method_name`
   // is only used when `method` is unknown.

@@ -156,3 +156,69 @@ TEST_CASE("a numeric priority lands in a band as wide as its class's ingress wei
   CHECK(index(class_of_priority(99, classes)) == 1);
   CHECK(index(class_of_priority(50, {classes[0]})) == 0);
 }
+
+namespace {
+
+config::Route route(std::string path, unsigned traffic_class, unsigned upstream = 0) {
+  return {.name = path,
+          .match = {.path = path},
+          .traffic_class = ClassId{static_cast<unsigned char>(traffic_class)},
+          .upstream = UpstreamId{static_cast<std::uint16_t>(upstream)}};
+}
+
+PathRoute route_of(std::vector<config::Route> routes, std::string_view path) {
+  config::Config config = three_classes();
+  config.routes = std::move(routes);
+  return Classifier(config).route_of(http::Verb::get, "GET", "a", path);
+}
+
+}  // namespace
+
+TEST_CASE("a path with capitals has no higher class than in small letters, at its own route") {
+  const std::vector<config::Route> routes{route("/checkout/**", 0), route("/export/**", 2),
+                                          route("default", 1)};
+  for (const char* path : {"/EXPORT/a", "/Export", "/%45xport/a", "/x/../exporT/a"}) {
+    CAPTURE(path);
+    const PathRoute found = route_of(routes, path);
+    CHECK(index(found.route) == 2);
+    CHECK(found.traffic_class == ClassId{2});
+    CHECK(found.has_capitals);
+  }
+  CHECK_FALSE(route_of(routes, "/EXPORT/a").conflicts);
+  CHECK(route_of(routes, "/Checkout/a").traffic_class == ClassId{1});  // no higher one either
+  const PathRoute below = route_of(routes, "/export/Capitals");
+  CHECK(below.traffic_class == ClassId{2});
+  CHECK_FALSE(below.has_capitals);
+}
+
+TEST_CASE("patterns with capitals are met in small letters") {
+  const std::vector<config::Route> routes{route("/Export/**", 2), route("default", 1)};
+  CHECK(index(route_of(routes, "/Export/a").route) == 0);
+  for (const char* path : {"/export/a", "/EXPORT/a"}) {
+    CAPTURE(path);
+    CHECK(route_of(routes, path).traffic_class == (path[1] == 'E' ? ClassId{2} : ClassId{1}));
+  }
+}
+
+TEST_CASE("capitals make no difference to another upstream, nor where routes differ by them") {
+  CHECK(route_of({route("/export/**", 2, 1), route("default", 1)}, "/EXPORT").traffic_class ==
+        ClassId{1});
+  CHECK(route_of({route("/export/**", 2), route("/EXPORT/**", 0), route("default", 1)}, "/EXPORT")
+            .traffic_class == ClassId{0});
+  CHECK(route_of({route("/export/**", 2), route("/EXPORT/**", 0), route("default", 1)}, "/Export")
+            .traffic_class == ClassId{2});
+}
+
+TEST_CASE("who asks with capitals for a route with a waiting room waits there") {
+  std::vector<config::Route> routes{route("/sale/**", 1), route("default", 1)};
+  routes[0].waiting_room.emplace();
+  const PathRoute found = route_of(routes, "/SALE/tickets");
+  CHECK(index(found.route) == 0);
+  CHECK_FALSE(found.may_pass_by);
+  CHECK(index(route_of(routes, "/Sales").route) == 1);
+  routes.insert(routes.begin(), route("/export/**", 2));
+  for (const char* path : {"/SALE%2f..%2fexport", "/SALE/..;/export", "/SALE/x/..;/..;/export"}) {
+    CAPTURE(path);
+    CHECK(route_of(routes, path).may_pass_by);
+  }
+}
