@@ -102,10 +102,10 @@ bool is_proxy_field(std::string_view name) {
 }
 
 bool is_own_field(std::string_view name) {
-  static constexpr std::array<std::string_view, 11> kNames{
-      "Spillway-Degraded", "Spillway-Job",   "Spillway-Ticket",  // to clients
-      "Spillway-Pass",     "Spillway-Late",  "Spillway-Degrade", "Spillway-Attempt",
-      "Spillway-Join",     "Spillway-Leave", "Spillway-Work",  // to upstreams, and of clients
+  static constexpr std::array<std::string_view, 12> kNames{
+      "Spillway-Degraded", "Spillway-Job",  "Spillway-Ticket",  // to clients
+      "Spillway-Pass",     "Spillway-Late", "Spillway-Degrade", "Spillway-Attempt", "Spillway-Join",
+      "Spillway-Leave",    "Spillway-Work", "Spillway-Enter",  // to upstreams, and of clients
       "Spillway-Session"};                                     // of upstreams
   return istarts_with(name, "Spillway-") && is_one_of(kNames, name);
 }

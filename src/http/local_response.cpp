@@ -22,15 +22,40 @@ void write_status_line(TextWriter& out, unsigned status, std::string_view phrase
 
 }  // namespace
 
+namespace {
+
+// With a pass the response is its visitor's own, whatever is said of the stored one.
+template <class Wanted>
+void write_stored_lines(TextWriter& out, std::string_view lines, const ForwardedResponse& with,
+                        const Wanted& is_wanted) {
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find("\r\n") + 2);
+    const std::string_view name = line.substr(0, line.find(':'));
+    const bool is_shared = !with.pass_lines.empty() && is_cache_policy(name);
+    if (is_wanted(name) && !is_shared) out << line;
+    lines.remove_prefix(line.size());
+  }
+}
+
+void write_stored_lines(TextWriter& out, std::string_view lines, const ForwardedResponse& with) {
+  if (with.pass_lines.empty())
+    out << lines;
+  else
+    write_stored_lines(out, lines, with, [](std::string_view) { return true; });
+}
+
+}  // namespace
+
 bool write_stored_head(TextWriter& out, const StoredHead& head, const ForwardedResponse& with) {
   if (head.part) {
     const ByteRange& part = *head.part;
     write_status_line(out, 206, reason_phrase(206));
-    out << head.lines << "Content-Range: bytes " << part.first << '-' << part.last << '/'
-        << *head.content_length << "\r\nContent-Length: " << part.size() << "\r\n";
+    write_stored_lines(out, head.lines, with);
+    out << "Content-Range: bytes " << part.first << '-' << part.last << '/' << *head.content_length
+        << "\r\nContent-Length: " << part.size() << "\r\n";
   } else {
     write_status_line(out, head.status, head.reason_phrase);
-    out << head.lines;
+    write_stored_lines(out, head.lines, with);
     if (head.content_length) out << "Content-Length: " << *head.content_length << "\r\n";
   }
   out << "Age: " << head.age << "\r\n";
@@ -41,11 +66,7 @@ bool write_stored_head(TextWriter& out, const StoredHead& head, const ForwardedR
 bool write_not_modified_head(TextWriter& out, const StoredHead& head,
                              const ForwardedResponse& with) {
   write_status_line(out, 304, "Not Modified");
-  for (std::string_view rest = head.lines; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find("\r\n") + 2);
-    if (is_for_not_modified(line.substr(0, line.find(':')))) out << line;
-    rest.remove_prefix(line.size());
-  }
+  write_stored_lines(out, head.lines, with, is_for_not_modified);
   out << "Age: " << head.age << "\r\n";
   write_additions(out, 11, with.request_id, with);
   return !out.overflowed();

@@ -273,17 +273,13 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
   return !out.overflowed();
 }
 
-namespace {
-
-// What caches go by, RFC 9111 and RFC 9213 and before them.
-bool is_cache_policy(const Field& field) {
-  return iequals(field.name, "Cache-Control") || iequals(field.name, "Expires") ||
-         iequals(field.name, "Surrogate-Control") ||
-         (field.name.size() > 14 &&
-          iequals(field.name.substr(field.name.size() - 14), "-Cache-Control"));
+bool is_cache_policy(std::string_view name) {
+  constexpr std::string_view kTargeted = "-Cache-Control";
+  return iequals(name, "Cache-Control") || iequals(name, "Expires") ||
+         iequals(name, "Surrogate-Control") ||
+         (name.size() > kTargeted.size() &&
+          iequals(name.substr(name.size() - kTargeted.size()), kTargeted));
 }
-
-}  // namespace
 
 bool write_response_head(TextWriter& out, const ResponseHead& head, const ForwardedResponse& with) {
   write_status_line(out, head);
@@ -294,7 +290,7 @@ bool write_response_head(TextWriter& out, const ResponseHead& head, const Forwar
   LineCopier copier(out, head.field_lines);
   for (std::size_t i = 0; i < head.fields.size(); ++i) {
     const Field& field = head.fields[i];
-    const bool is_shared = !with.pass_lines.empty() && is_cache_policy(field);
+    const bool is_shared = !with.pass_lines.empty() && is_cache_policy(field.name);
     if (is_shared || !is_forwarded(field, hop, may_have_length)) {
       copier.skip(head.fields, i);
       unusual_length = unusual_length || field.id == FieldId::content_length;

@@ -73,6 +73,9 @@ struct ForwardedResponse {
 // Connection as needed. A de-chunked body ends with the connection: pass keep_alive = false.
 bool write_response_head(TextWriter& out, const ResponseHead& head, const ForwardedResponse& with);
 
+// What caches go by: RFC 9111, RFC 9213, and before them. `name`: of a field.
+bool is_cache_policy(std::string_view name);
+
 // The fields that Spillway adds to any response, and the empty line. `upstream_version` is 0 for a
 // response that did not come from an upstream: it gets no Via.
 void write_additions(TextWriter& out, unsigned upstream_version, std::string_view request_id,

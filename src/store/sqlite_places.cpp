@@ -15,6 +15,9 @@ constexpr const char* kPlaceSettings =
     "PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF";
 
 std::int64_t stored(Time time) { return time.time_since_epoch().count(); }
+std::optional<std::int64_t> stored(const std::optional<waiting::Order>& order) {
+  return order ? std::optional(static_cast<std::int64_t>(*order)) : std::nullopt;
+}
 
 class SqlitePlaces final : public PlaceStore {
  public:
@@ -31,14 +34,14 @@ class SqlitePlaces final : public PlaceStore {
   Statement commit_{database_, "COMMIT"};
   Statement put_{database_,
                  "INSERT OR REPLACE INTO places"
-                 " (room, id, kind, since, missed, priority, user, ask, resource)"
-                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"};
+                 " (room, id, kind, since, missed, priority, user, ask, resource, place, tie)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"};
   Statement clear_{database_, "DELETE FROM places WHERE room = ?1"};
   Statement order_{database_,
                    "INSERT OR REPLACE INTO orders (room, held_open, paused, ended, message)"
                    " VALUES (?1, ?2, ?3, ?4, ?5)"};
   Statement clear_orders_{database_, "DELETE FROM orders WHERE room = ?1"};
-  Statement forget_{database_, "DELETE FROM places WHERE kind = 0 AND since < ?1"};
+  Statement forget_{database_, "DELETE FROM places WHERE kind IN (0, 3) AND since < ?1"};
   Statement until_{database_, "UPDATE settings SET until = ?1"};
 };
 
@@ -69,7 +72,7 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     into.until = Time(Milliseconds(row.number(1)));
   }
   Statement places(database_,
-                   "SELECT room, id, kind, since, missed, priority, user, ask, resource"
+                   "SELECT room, id, kind, since, missed, priority, user, ask, resource, place, tie"
                    " FROM places");
   Rows rows = places.with();
   while (rows.next()) {
@@ -82,6 +85,8 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     if (!rows.is_null(6)) rows.read(6, place.user.bytes);
     place.ask = rows.text(7);
     place.resource = rows.text(8);
+    if (!rows.is_null(9)) place.order = static_cast<waiting::Order>(rows.number(9));
+    place.tie = static_cast<std::uint32_t>(rows.number(10));
     into.rooms[rows.text(0)].push_back(place);
   }
   Statement orders(database_, "SELECT room, held_open, paused, ended, message FROM orders");
@@ -116,7 +121,8 @@ std::optional<Failure> SqlitePlaces::write(std::span<const PlaceChanges> changes
                    static_cast<std::int64_t>(place.missed),
                    static_cast<std::int64_t>(place.priority),
                    place.user.is_nobody() ? std::nullopt : std::optional(blob(place.user.bytes)),
-                   std::string_view(place.ask), std::string_view(place.resource));
+                   std::string_view(place.ask), std::string_view(place.resource),
+                   stored(place.order), std::int64_t{place.tie});
     }
   }
   forget_.execute(stored(until - kEndedKept));

@@ -86,9 +86,16 @@ CREATE TABLE orders ( -- of the operator
   message TEXT NOT NULL) WITHOUT ROWID;
 )";
 
+constexpr const char* kPlacesVersion6 = R"(
+ALTER TABLE places ADD COLUMN place INTEGER; -- where a ticket stands that an operator moved
+ALTER TABLE places ADD COLUMN tie INTEGER NOT NULL DEFAULT 0; -- and how many stand there before it
+DROP INDEX places_ended;
+CREATE INDEX places_ended ON places (since) WHERE kind IN (0, 3);
+)";
+
 constexpr std::array kJobSteps{kSqliteVersion1};
-constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3, kPlacesVersion4,
-                                 kPlacesVersion5};
+constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3,
+                                 kPlacesVersion4, kPlacesVersion5, kPlacesVersion6};
 
 }  // namespace
 

@@ -76,6 +76,12 @@ struct Cancel {
     archive(self.id, self.why, self.issued);
   }
 };
+// By its visitor, who carries `token`.
+inline Cancel leave_of(const Token& token) {
+  Cancel leave{token.id};
+  if (token.kind == TokenKind::pass && token.generation == 0) leave.issued = token.time;
+  return leave;
+}
 struct GoBack {
   using Result = bool;
   TicketId id;

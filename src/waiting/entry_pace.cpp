@@ -9,11 +9,15 @@ namespace {
 constexpr double kGrowth = 1.1;      // a second
 constexpr double kDecline = 0.5;     // likewise
 constexpr double kLeast = 1.0 / 16;  // of the start
+constexpr double kStart = 0.05;
+constexpr double kFewestAtStart = 5;  // sessions
+constexpr double kMostAtStart = 0.25;
 
 }  // namespace
 
 void EntryPace::set_active_sessions(std::uint32_t active_sessions) {
-  start_ = std::max(1.0 / std::max(active_sessions, 1U), 0.05);
+  const double one = 1.0 / std::max(active_sessions, 1U);
+  start_ = std::max({one, std::min(kFewestAtStart * one, kMostAtStart), kStart});
   pace_ = std::min(pace_, start_);
 }
 

@@ -23,7 +23,9 @@ class EntryPace {
     bool is_needed = true;
   };
 
-  // The pace to start with and to return to: a twentieth of the sessions, at least one, a second.
+  // The pace to start with and to return to: a twentieth of the sessions a second, but five or, if
+  // that is less, a quarter of them, and one at least: a few slots that get free together are taken
+  // within a tick.
   explicit EntryPace(std::uint32_t active_sessions) { set_active_sessions(active_sessions); }
   void set_active_sessions(std::uint32_t active_sessions);  // a reload
 

@@ -10,8 +10,8 @@ namespace spillway::waiting {
 class Opening {
  public:
   // A stamp was given: who has it will be back, and finds the waiting room open for kStampHolds.
-  // It holds the waiting room open only if that is open anyway: else one arrival every ten seconds
-  // would keep an empty one open for ever.
+  // It holds the waiting room open only if that is open anyway: else one arrival within each of
+  // these times would keep an empty one open for ever.
   void stamp(When when, bool has_room, bool has_tickets, Time now) {
     if (has_reason(when, has_room, has_tickets)) stamped_until_ = now + kStampHolds;
     if (!is_latched_) opened(now);
@@ -47,7 +47,8 @@ class Opening {
     return when == When::overloaded && is_latched_;
   }
 
-  static constexpr Milliseconds kStampHolds{10'000};
+  // A page without scripts reloads after kPageReload; the rest is for the way.
+  static constexpr Milliseconds kStampHolds = kPageReload + Milliseconds{6'000};
   static constexpr Milliseconds kAtLeast{60'000};
   static constexpr Milliseconds kCalm{120'000};
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "waiting/line.hpp"
 #include "waiting/orders.hpp"
 #include "waiting/ticket.hpp"
 #include "waiting/tier.hpp"
@@ -16,7 +18,8 @@ struct Place {
   enum class Kind : std::uint8_t {
     ended,   // was one of the others
     ticket,  // waiting or called: after a restart everybody waits
-    session
+    session,
+    left  // was a session, and ended lately: until a minute later it counts as begun by then
   };
   TicketId id;
   Kind kind = Kind::ended;
@@ -27,12 +30,17 @@ struct Place {
   // Where resources are handed out: to_text(Ask) of it, and what a session has.
   std::string ask{};
   std::string resource{};
+  // Ticket: where it stands in its tier, if an operator moved it from where its arrival puts it.
+  std::optional<Order> order{};
+  std::uint32_t tie = 0;  // likewise: how many of the same order stand before it
+
+  bool is_here() const { return kind == Kind::ticket || kind == Kind::session; }
 
   bool operator==(const Place&) const = default;
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.id, self.kind, self.since, self.missed, self.priority, self.user, self.ask,
-            self.resource);
+            self.resource, self.order, self.tie);
   }
 };
 

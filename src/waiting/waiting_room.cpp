@@ -47,10 +47,7 @@ void WaitingRoom::order_anew(Time now) {
     if (find(ticket.id) != slot) continue;
     if (ticket.is_called && !ticket.is_called_by_hand && !terms_.start.is_over(now))
       withdraw_call(slot, now);
-    const bool is_present = line(slot).is_present(member(slot));
-    line(slot).remove(member(slot));
-    line(slot).insert(member(slot), terms_.start.order_of(ticket.joined, ticket.id));
-    line(slot).set_present(member(slot), is_present);
+    stand(slot, terms_.start.order_of(ticket.joined, ticket.id));
     ticket.told = {};
     ticket.least = {};
     ticket.first_ahead = UINT32_MAX;
@@ -83,6 +80,15 @@ Slot WaitingRoom::insert(const TicketId& id, Time joined, Priority priority, con
   line(slot).insert(member(slot), terms_.start.order_of(joined, id));
   journal_.note(id);
   return slot;
+}
+
+void WaitingRoom::stand(Slot slot, Order order) {
+  TieredLine& its = line(slot);
+  const TieredLine::Member it = member(slot);
+  const bool is_present = its.is_present(it);
+  its.remove(it);
+  its.insert(it, order);
+  its.set_present(it, is_present);
 }
 
 std::optional<WaitingRoom::View> WaitingRoom::hear(const TicketId& id, Time now) {

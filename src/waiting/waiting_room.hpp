@@ -84,18 +84,14 @@ class WaitingRoom {
   Contact join(const TicketId& id, Time arrived, Time now, Priority priority = 0,
                const UserKey& user = {}, const Ask& ask = {});
 
-  // The same where places are only offered: it makes no ticket. `wait` without a view: it may have
-  // one, by join().
+  // Where places are only offered: it makes no ticket. `wait` without a view: join() may give one.
   Contact offer(const TicketId& id, Time now, Priority priority = 0, const UserKey& user = {});
 
-  // A sign of life. nullopt: unknown, or ended. It counts as present for poll + 50 % + poll from
-  // now on.
+  // A sign of life: it counts as present for poll + 50 % + poll. nullopt: unknown, or ended.
   std::optional<View> hear(const TicketId& id, Time now);
-  // The same for a visitor that gets the page, which without scripts reloads after kPageReload: it
-  // counts as present that long, and 150 % of it more, unless it polls before.
+  // The same for a visitor that gets the page, which may reload after kPageReload alone.
   std::optional<View> show_page(const TicketId& id, Time now);
-  // The same for a poll, of which there may be too many: see poll_limit.hpp. Its place is kept
-  // however many they are.
+  // The same for a poll. Too many of them (poll_limit.hpp) do not cost it its place.
   std::optional<View> ask(const TicketId& id, Time now);
 
   // How it ended, if that was lately and it has neither place nor session.
@@ -200,8 +196,7 @@ class WaitingRoom {
   void look_up(std::span<const TicketId> ids, Time now, std::vector<Place>& places) const;
   // Some hundreds of all tickets and sessions. Begin with {}; false: these were the last.
   struct Listing {
-    Slot ticket = 0;
-    Slot session = 0;
+    Slot ticket = 0, session = 0;
   };
   bool list(Listing& at, std::vector<Place>& places) const;
   // Everybody is where it was, and counts as heard of now. Before anybody has come.
@@ -212,8 +207,10 @@ class WaitingRoom {
                const UserKey& user = {}, const std::optional<CarriedWish>& wish = std::nullopt);
 
   // waiting_room_shared.cpp, for a room of several proxies: what can be told without a change, and
-  // what becomes of what was not told in time. As hear(), of one that is not heard of by that.
+  // what becomes of what was not told in time. As hear(), of one that is not heard of by that; and
+  // whether a pass that was issued then may be good, so far as is known here.
   std::optional<View> peek(const TicketId& id) const;
+  bool may_be_inside(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
   // Takes one of its polls, which this proxy alone counts: false: it is one too many.
   bool take_poll(const TicketId& id);
   // As arrive(), or ask_for_ticket(), of one that is neither let in nor counted by that.
@@ -232,10 +229,10 @@ class WaitingRoom {
   void count(const Turned& turned, Time now);
   // No visitor could be heard of for a while: each counts as heard of now, and a call begins anew.
   void pardon(Time now);
-  // Of a proxy that was cut off: sessions that it began, and tickets that it has heard of. What has
-  // ended otherwise than for not being heard of is over.
+  // Of a proxy that was cut off: its sessions, and tickets that it has heard of. What has ended is
+  // over, unless it was not heard of.
   void bring_back(std::span<const Place> places, Time now);
-  // For this proxy, see happenings.hpp: others note what follows from their own orders.
+  // For this proxy (happenings.hpp): others note what follows from their own orders.
   void note_events(bool notes) { happenings_.hush(!notes); }
 
   // waiting_room_events.cpp. Nothing is noted until it is wanted. A position is noted when a
@@ -300,6 +297,7 @@ class WaitingRoom {
   };
   Slot find(const TicketId& id) const { return tickets_.find(id); }
   Place place_of(const TicketId& id, Time now) const;
+  Place place_of_ticket(Slot slot) const;
   Place with_allotment(Place place) const;
   std::optional<Wish> wish_of(const Place& place) const;
   bool restore_session(const Place& place, Time now);
@@ -330,6 +328,8 @@ class WaitingRoom {
   void end_own_wait_at(Slot slot, Time end);
   void prolong_own_wait(Slot slot, Time now);
   Slot insert(const TicketId& id, Time joined, Priority priority, const Wish& wish);
+  void stand(Slot slot, Order order);  // there in its tier
+  void note_ties(Slot slot);
   std::size_t room(Time now) const;
   bool is_open(Time now) const;
   bool is_full(Priority priority, const Wish* wish) const;

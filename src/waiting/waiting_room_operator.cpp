@@ -96,8 +96,19 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   its.set_present(it, is_present);
   ticket.told = {};
   ticket.least = {};
-  journal_.note(id);
+  note_ties(slot);
   return Moved::moved;
+}
+
+// Among those of one order, where each stands is told by nothing else.
+void WaitingRoom::note_ties(Slot slot) {
+  const Line& tier = line(slot).of(tickets_[slot].priority);
+  const Order order = tier.order(slot);
+  for (std::size_t at = tier.before(order); at < tier.size(); ++at) {
+    const Slot one = tier.at(at);
+    if (tier.order(one) != order) break;
+    journal_.note(tickets_[one].id);
+  }
 }
 
 std::optional<WaitingRoom::Report> WaitingRoom::inspect(const TicketId& id, Time) const {

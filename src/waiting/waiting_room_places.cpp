@@ -10,6 +10,15 @@ namespace {
 
 constexpr std::size_t kListed = 1024;
 
+// Who is put in line later stands behind those of the same order.
+std::vector<const Place*> by_tie(const std::vector<Place>& places) {
+  std::vector<const Place*> sorted;
+  sorted.reserve(places.size());
+  for (const Place& place : places) sorted.push_back(&place);
+  std::ranges::stable_sort(sorted, {}, [](const Place* place) { return place->tie; });
+  return sorted;
+}
+
 }  // namespace
 
 Place WaitingRoom::place_of(const TicketId& id, Time now) const {
@@ -17,10 +26,24 @@ Place WaitingRoom::place_of(const TicketId& id, Time now) const {
     return with_allotment(
         {.id = id, .kind = Place::Kind::session, .since = *begun, .user = users_.of(id)});
   const Slot slot = find(id);
-  if (slot == kNoSlot) return {.id = id, .kind = Place::Kind::ended, .since = now};
+  if (slot != kNoSlot) return place_of_ticket(slot);
+  const bool has_left = ended_.has_session(id, now);
+  return {.id = id, .kind = has_left ? Place::Kind::left : Place::Kind::ended, .since = now};
+}
+
+Place WaitingRoom::place_of_ticket(Slot slot) const {
   const Ticket& ticket = tickets_[slot];
-  return with_allotment(
-      {id, Place::Kind::ticket, ticket.joined, ticket.missed, ticket.priority, users_.of(id)});
+  Place place{.id = ticket.id,
+              .kind = Place::Kind::ticket,
+              .since = ticket.joined,
+              .missed = ticket.missed,
+              .priority = ticket.priority,
+              .user = users_.of(ticket.id)};
+  const Line& tier = line(slot).of(ticket.priority);
+  const Order order = tier.order(slot);
+  place.tie = static_cast<std::uint32_t>(tier.ahead(slot).all - tier.before(order));
+  if (order != terms_.start.order_of(ticket.joined, ticket.id)) place.order = order;
+  return with_allotment(std::move(place));
 }
 
 std::optional<std::vector<TicketId>> WaitingRoom::take_changed() {
@@ -46,10 +69,7 @@ bool WaitingRoom::list(Listing& at, std::vector<Place>& places) const {
   }
   const auto last = static_cast<Slot>(std::min<std::size_t>(at.ticket + kListed, tickets_.end()));
   for (; at.ticket < last; ++at.ticket) {
-    const Ticket& ticket = tickets_[at.ticket];
-    if (find(ticket.id) == at.ticket)
-      places.push_back(with_allotment({ticket.id, Place::Kind::ticket, ticket.joined, ticket.missed,
-                                       ticket.priority, users_.of(ticket.id)}));
+    if (find(tickets_[at.ticket].id) == at.ticket) places.push_back(place_of_ticket(at.ticket));
   }
   return true;
 }
@@ -58,12 +78,17 @@ void WaitingRoom::restore(const Written& written, Time now) {
   // A stamp becomes a ticket within its life, and its place goes by the time in it.
   if (written.until != Time{}) recovery_.begin(written.until - kStampLife, now);
   std::vector<Time> begun;
-  for (const Place& place : written.places) {
+  for (const Place* const each : by_tie(written.places)) {
+    const Place& place = *each;
     if (sessions_.has(place.id) || find(place.id) != kNoSlot) continue;
     const std::optional<Wish> wish = wish_of(place);
-    if (place.kind != Place::Kind::ended) users_.hold(place.user, place.id);
+    if (place.is_here()) users_.hold(place.user, place.id);
     switch (place.kind) {
       case Place::Kind::ended: recovery_.ended(place.id, now); break;
+      case Place::Kind::left:
+        recovery_.ended(place.id, now);
+        begun.push_back(std::min(place.since, now));
+        break;
       case Place::Kind::session:
         if (restore_session(place, now))
           begun.push_back(std::min(place.since, now));
@@ -73,6 +98,7 @@ void WaitingRoom::restore(const Written& written, Time now) {
       case Place::Kind::ticket: {
         const Slot slot =
             insert(place.id, std::min(place.since, now), place.priority, wish.value_or(Wish{}));
+        if (place.order) stand(slot, *place.order);
         Ticket& ticket = tickets_[slot];
         ticket.missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
         ticket.heard = now;

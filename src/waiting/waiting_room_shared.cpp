@@ -12,6 +12,14 @@ std::optional<WaitingRoom::View> WaitingRoom::peek(const TicketId& id) const {
   return look(slot);
 }
 
+bool WaitingRoom::may_be_inside(const TicketId& id, std::uint32_t generation, Time issued,
+                                Time now) const {
+  if (sessions_.has(id)) return true;
+  if (ended_.has_session(id, now)) return false;
+  if (generation == 0) return now - issued <= kSlice;
+  return recovery_.covers(id, issued, now);
+}
+
 bool WaitingRoom::take_poll(const TicketId& id) {
   const Slot slot = find(id);
   return slot == kNoSlot || tickets_[slot].polls.take();
@@ -66,6 +74,7 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
       const std::optional<Wish> wish = wish_of(place);
       if (!wish) continue;
       const Slot made = insert(place.id, std::min(place.since, now), place.priority, *wish);
+      if (place.order) stand(made, *place.order);
       tickets_[made].missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
       heard(made, now);
     }

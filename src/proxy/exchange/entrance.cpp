@@ -58,15 +58,23 @@ Task<std::optional<Answer>> Entrance::enter() {
   }
   const bool has_place = token_ && token_->kind != TokenKind::pass && is_visit(request_.head);
   if (has_place && token_->kind == TokenKind::ticket) {
-    std::optional<Answer> claimed = co_await claim(*token_);
-    co_return claimed;
-  }
-  if (has_place && age_of(*token_) <= stamp_life(*settings_)) {
+    std::optional<Answer> told = co_await claim(*token_);
+    if (told || inside_) co_return told;
+  } else if (has_place && age_of(*token_) <= stamp_life(*settings_)) {
     std::optional<Answer> joined = co_await join(*token_);
     co_return joined;
   }
   std::optional<Answer> arrived = co_await arrive();
   co_return arrived;
+}
+
+Task<std::optional<Answer>> Entrance::look_in() {
+  if (!token_) co_return std::nullopt;
+  if (token_->kind == TokenKind::pass) co_await show(*token_);
+  const bool has_place = token_->kind == TokenKind::ticket && is_visit(request_.head);
+  if (!has_place) co_return std::nullopt;
+  std::optional<Answer> told = co_await claim(*token_);
+  co_return told;
 }
 
 Milliseconds Entrance::age_of(const Token& token) const {
@@ -115,7 +123,8 @@ Task<bool> Entrance::show(Token pass) {
   co_return true;
 }
 
-// The holder of a ticket asks for the route itself.
+// The holder of a ticket asks for the route itself. nullopt: it comes in, or the place has ended
+// and there is nothing to tell.
 Task<std::optional<Answer>> Entrance::claim(Token ticket) {
   std::optional<WaitingRoom::View> view;
   bool has_ended = false;
@@ -138,10 +147,7 @@ Task<std::optional<Answer>> Entrance::claim(Token ticket) {
     if (!claimed && !view) co_return tell_again(std::nullopt);
   }
   if (view) co_return tell(status_of(ticket.id, *view), waiting::renewal_of(ticket));
-  std::optional<Answer> over = tell_end(ticket.id);
-  if (over) co_return over;
-  std::optional<Answer> arrived = co_await arrive();
-  co_return arrived;
+  co_return tell_end(ticket.id);
 }
 
 // What a browser carries is of a place that has ended lately: the page tells why, once, since it

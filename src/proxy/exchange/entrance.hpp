@@ -39,6 +39,10 @@ class Entrance {
   // let in and with its deadline, and with RequestContext::pass and pass_lines. Else WaitingPage,
   // or a fault for a request that is no visit: of a picture, a form, a prefetch.
   Task<std::optional<Answer>> enter();
+  // The same where the response is a stored one, which takes no room behind the entrance and so
+  // needs no pass. Who is inside is still here, however; and who has a place is told of it, or
+  // comes in: it would miss its call where others have had the page stored meanwhile.
+  Task<std::optional<Answer>> look_in();
   // Of WaitingPage.
   Reason reason() const { return reason_; }
 

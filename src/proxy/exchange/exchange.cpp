@@ -52,8 +52,13 @@ Task<Answer> Exchange::find_answer() {
     co_return report;
   }
   const cache::Serving serving = lookup_.consult();
-  if (serving == cache::Serving::fresh || serving == cache::Serving::stale_while_revalidate)
+  if (serving == cache::Serving::fresh || serving == cache::Serving::stale_while_revalidate) {
+    if (!entrance_.lets_by()) {
+      std::optional<Answer> told = co_await entrance_.look_in();
+      if (told) co_return std::move(*told);
+    }
     co_return CachedResponse{};
+  }
   if (!entrance_.lets_by()) {
     std::optional<Answer> told = co_await entrance_.enter();
     if (told) co_return std::move(*told);

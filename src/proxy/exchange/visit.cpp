@@ -32,6 +32,9 @@ bool is_visit(const http::RequestHead& head) {
   if (head.method != http::Verb::get || head.path_and_query == "/robots.txt") return false;
   if (mentions_prefetch(head.fields, "Sec-Purpose") || mentions_prefetch(head.fields, "Purpose"))
     return false;
+  // A script that goes in. No form can send the field, nor another site's script unless the
+  // upstream allows it (Fetch: it is not safelisted).
+  if (head.fields.find("Spillway-Enter") != nullptr) return true;
   const http::Field* const mode = head.fields.find("Sec-Fetch-Mode");
   if (mode != nullptr && mode->value != "navigate") return false;
   const http::Field* const destination = head.fields.find("Sec-Fetch-Dest");

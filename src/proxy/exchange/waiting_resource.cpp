@@ -142,11 +142,16 @@ VisitorStatus WaitingResource::ask_with_ticket(const Token& ticket) {
 
 VisitorStatus WaitingResource::ask_with_pass(const Token& pass) {
   std::optional<WaitingRoom::View> view;
+  bool may_be_inside = true;
   const auto end = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
     if (room.hands_out()) view = room.peek(pass.id);
+    // Another proxy may know of it.
+    may_be_inside =
+        room_->is_shared() || room.may_be_inside(pass.id, pass.generation, pass.time, now);
     return room.end_of(pass.id, now);
   });
   if (end) return status_at_end(pass.id, *end, here());
+  if (!may_be_inside) return status_without_place(here());
   VisitorStatus status{.state = VisitorStatus::State::fulfilled, .poll = settings_->page.poll.max};
   status.id = pass.id;
   status.view = std::move(view);
@@ -225,9 +230,7 @@ Task<Answer> WaitingResource::leave() {
     co_return waiting_told(403, "Leaving takes the field Spillway-Leave: 1.");
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   if (!token) co_return not_in_waiting_room();
-  waiting::Cancel leave{token->id};
-  if (token->kind == TokenKind::pass && token->generation == 0) leave.issued = token->time;
-  const auto was_here = co_await ask_room(*room_, leave, asker());
+  const auto was_here = co_await ask_room(*room_, waiting::leave_of(*token), asker());
   if (!was_here) co_return rooms_unavailable();
   if (!*was_here && token->kind != TokenKind::stamp) co_return not_in_waiting_room();
   response_ = left_response(*room_, *settings_);

@@ -236,7 +236,7 @@ Task<Answer> WaitingResource::show_ticket(waiting::TicketId id) {
   const TimePoint now = services_.now();
   const std::optional<Token> token = tokens_.find(*room_, now);
   VisitorStatus told;
-  if (token && token->kind == TokenKind::ticket && token->id == id) {
+  if (token && token->kind != TokenKind::stamp && token->id == id) {
     VisitorStatus asked = co_await ask();
     told = std::move(asked);
     // Of the ticket, not of whether its visitor has to wait.
@@ -277,7 +277,7 @@ Task<Answer> WaitingResource::cancel_ticket(waiting::TicketId id) {
       room.recover(id, token->time, time, token->priority, token->user, token->wish);
     });
   }
-  const auto was_here = co_await ask_room(*room_, waiting::Cancel{id}, asker());
+  const auto was_here = co_await ask_room(*room_, waiting::leave_of(*token), asker());
   if (!was_here) co_return rooms_unavailable();
   if (!*was_here) co_return not_in_waiting_room();
   if (!reason->empty()) services_.log.ticket_cancelled(room_->name(), to_text(id), *reason);

@@ -15,6 +15,8 @@ constexpr Milliseconds kPause{100};
 constexpr std::size_t kAtATime = 1024;  // under the lock that visitors wait for
 constexpr Milliseconds kLongestPause{5000};
 constexpr Milliseconds kPauseAfterFailure{1000};
+// A step back of the time of day that its clocks follow.
+constexpr Milliseconds kFollowed{60'000};
 // Everybody who waits asks within this.
 constexpr Milliseconds kRecovery{120'000};
 
@@ -36,6 +38,7 @@ std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& fil
   if (auto failure = opened.store->read(read)) return failure;
   context_->keys = waiting::TokenKeys(read.secret);
   const TimePoint now = Clock::now();
+  set_back(read, now);
   for (const auto& room : rooms) {
     if (!room) continue;
     room->restore({read.until, std::move(read.rooms[room->name()]), read.orders[room->name()]},
@@ -54,6 +57,21 @@ std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& fil
   store_ = std::move(opened.store);
   context_->keeping.store(PlaceKeeping::works);
   return std::nullopt;
+}
+
+// The time of day was set back since. By a little the clock goes on from what was written; by more
+// it was wrong, and what was written goes back with it.
+void PlaceKeeper::set_back(store::PlacesRead& read, TimePoint now) {
+  const Milliseconds ahead = read.until - context_->clock.at(now);
+  if (ahead <= Milliseconds(0)) return;
+  if (ahead <= kFollowed) return context_->clock.follow(read.until, now);
+  read.until -= ahead;
+  for (auto& [room, places] : read.rooms) {
+    for (waiting::Place& place : places) {
+      place.since -= ahead;
+      place.order.reset();
+    }
+  }
 }
 
 waiting::Time PlaceKeeper::as_of(waiting::Time now) const {

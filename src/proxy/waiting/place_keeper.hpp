@@ -46,6 +46,7 @@ class PlaceKeeper {
   void run();
   bool is_failing() const { return context_->keeping.load() == PlaceKeeping::fails; }
   void write();
+  void set_back(store::PlacesRead& read, TimePoint now);
   waiting::Time as_of(waiting::Time now) const;
   void gather(SharedWaitingRoom& room, TimePoint now);
 

@@ -151,8 +151,7 @@ std::vector<waiting::Place> SharedWaitingRoom::come_back(const std::vector<waiti
   }
   log_.is_cut_off = false;
   log_.apart.reset();
-  std::erase_if(
-      places, [](const waiting::Place& each) { return each.kind == waiting::Place::Kind::ended; });
+  std::erase_if(places, [](const waiting::Place& each) { return !each.is_here(); });
   return places;
 }
 

@@ -1,5 +1,6 @@
 // The clock of waiting rooms: the time of day at the start of the process, plus the time since. It
-// does not step, and what it said before a restart is past after it. Proxies that share waiting
+// does not step, and what it said before a restart is past after it, where places are written down
+// also if the time of day was set back meanwhile. Proxies that share waiting
 // rooms have the database's time of day, which each follows: there it may step by what its own
 // clock was off, and who keeps time sees to it that that is never back.
 #pragma once

@@ -225,18 +225,25 @@ TEST_CASE("a token that was made up, or changed, or of another waiting room, is 
   CHECK(visitor.poll().value("state", "") != "arrived");
 }
 
+namespace {
+
+json with_cache(json room) {
+  room.merge_patch({{"active_sessions", 1}, {"secure_cookie", false}});
+  return selling(
+      json::object(),
+      {{"routes",
+        {{{"name", "sale"},
+          {"match", {{"path", "/sale/**"}}},
+          {"class", "P1"},
+          {"cache", {{"serve", "fresh"}, {"max_bytes", 1 << 20}, {"personal", {"Authorization"}}}},
+          {"waiting_room", room}}}}});
+}
+
+}  // namespace
+
 TEST_CASE("a fresh stored response needs no pass, and none is stored with one") {
   Shop shop("Cache-Control: max-age=600\r\n");
-  ProxyUnderTest proxy(
-      shop.address(),
-      selling(json::object(),
-              {{"routes",
-                {{{"name", "sale"},
-                  {"match", {{"path", "/sale/**"}}},
-                  {"class", "P1"},
-                  {"cache",
-                   {{"serve", "fresh"}, {"max_bytes", 1 << 20}, {"personal", {"Authorization"}}}},
-                  {"waiting_room", {{"active_sessions", 1}, {"secure_cookie", false}}}}}}}));
+  ProxyUnderTest proxy(shop.address(), with_cache(json::object()));
   Visitor inside(proxy);
   CHECK(is_in(inside.visit()));
   CHECK(inside.jar().starts_with("spillway-sale=p"));
@@ -245,6 +252,43 @@ TEST_CASE("a fresh stored response needs no pass, and none is stored with one") 
   CHECK(is_in(stored));
   CHECK_FALSE(stored.field("Set-Cookie"));
   CHECK(outside.visit("/sale/other").status() == 503);
+  CHECK(shop.requests().size() == 1);
+}
+
+TEST_CASE(
+    "who has a place keeps it where the page was stored meanwhile, and comes in when called") {
+  Shop shop("Cache-Control: max-age=600\r\n");
+  ProxyUnderTest proxy(shop.address(), with_cache(json::object()));
+  Visitor inside(proxy);
+  CHECK(is_in(inside.visit("/sale/first")));
+  Visitor next(proxy);
+  next.visit();
+  CHECK(next.poll().value("state", "") == "waiting");
+  CHECK(is_in(inside.visit()));  // now it is stored
+  CHECK(next.visit().status() == 503);
+  CHECK(is_in(Visitor(proxy).visit()));  // who has no place loses none
+  inside.ask("POST", "/_spillway/rooms/sale/leave", "Spillway-Leave: 1\r\nContent-Length: 0\r\n");
+  REQUIRE(next.is_called());
+  CHECK(is_in(next.visit()));
+  CHECK(next.jar().starts_with("spillway-sale=p"));
+  CHECK(next.poll().value("state", "") == "fulfilled");
+  CHECK(shop.requests().size() == 2);
+}
+
+TEST_CASE("who is inside stays there by stored responses, too") {
+  Shop shop("Cache-Control: max-age=600\r\nCDN-Cache-Control: max-age=600\r\n");
+  ProxyUnderTest proxy(shop.address(), with_cache({{"idle_ms", 1000}}));
+  Visitor inside(proxy);
+  CHECK(is_in(inside.visit()));
+  const std::string first = inside.jar();
+  const Deadline deadline(kPatience);
+  Message last;
+  while (inside.jar() == first && !deadline.passed()) last = inside.visit();
+  CHECK(is_in(last));
+  // Nobody on the way may keep it.
+  CHECK(last.field("Cache-Control") == "private, no-cache");
+  CHECK_FALSE(last.field("CDN-Cache-Control"));
+  CHECK(inside.jar() != first);  // it has its next pass: its session was used
   CHECK(shop.requests().size() == 1);
 }
 

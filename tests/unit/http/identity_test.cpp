@@ -226,7 +226,7 @@ TEST_CASE("an upstream does not say to clients what Spillway says in fields of i
   for (const std::string name :
        {"Spillway-Degraded", "spillway-degraded", "Spillway-Job", "Spillway-Ticket",
         "SPILLWAY-TICKET", "Spillway-Pass", "Spillway-Late", "Spillway-Degrade", "Spillway-Attempt",
-        "Spillway-Join", "Spillway-Leave", "Spillway-Work"}) {
+        "Spillway-Join", "Spillway-Leave", "Spillway-Work", "Spillway-Enter"}) {
     CAPTURE(name);
     for (const bool interim : {false, true}) {
       const std::string head = relayed(name + ": 1", interim);

@@ -30,6 +30,8 @@ Place place(std::uint8_t n, Place::Kind kind = Place::Kind::ticket, Milliseconds
   Place made{.kind = kind, .since = kNow - age, .missed = n};
   made.id.bytes[15] = n;
   if (kind == Place::Kind::ticket) made.priority = n;
+  if (kind == Place::Kind::ticket && n % 4 == 3) made.order = waiting::Order{1} << 63 | n;
+  if (made.order) made.tie = n;
   if (kind != Place::Kind::ended && n % 3 == 1) made.ask = "gpu;memory_gb=" + std::to_string(n);
   if (kind == Place::Kind::session && n % 3 == 1) made.resource = "gpu-" + std::to_string(n);
   if (kind != Place::Kind::ended && n % 2 == 1) made.user.bytes[3] = n;
@@ -136,6 +138,8 @@ TEST_CASE("a file of the first version is taken over: its places have nothing of
   run("ALTER TABLE places DROP COLUMN user");
   run("ALTER TABLE places DROP COLUMN ask");
   run("ALTER TABLE places DROP COLUMN resource");
+  run("ALTER TABLE places DROP COLUMN place");
+  run("ALTER TABLE places DROP COLUMN tie");
   run("DROP TABLE orders");
   run("PRAGMA user_version = 1");
   sqlite3_close(database);
@@ -144,6 +148,8 @@ TEST_CASE("a file of the first version is taken over: its places have nothing of
   without.priority = 0;
   without.user = {};
   without.ask.clear();
+  without.order.reset();
+  without.tie = 0;
   CHECK(read(*store).rooms["sale"] == std::vector<Place>{without, place(8, Place::Kind::session)});
   write(*store, {{"sale", false, {place(9)}}});
   CHECK(read(*store).rooms["sale"].back() == place(9));

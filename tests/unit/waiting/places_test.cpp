@@ -326,6 +326,56 @@ TEST_CASE("missed calls and the beginnings of sessions are remembered") {
   CHECK(next.counts(now + Milliseconds(61'000)).active == 0);
 }
 
+TEST_CASE("tickets that an operator moved stand where they stood") {
+  WaitingRoom room(terms_for(1, When::always));
+  room.keep_journal();
+  Disk disk;
+  Time now = kStart;
+  for (std::uint64_t n = 0; n < 8; ++n) room.join(id_of(n), now, now);  // of one millisecond
+  for (std::uint64_t n = 8; n < 12; ++n) room.join(id_of(n), now += kTick, now);
+  Random random(20261128);
+  const auto order_in = [&](WaitingRoom& of) {
+    std::vector<TicketId> ids;
+    for (const auto& report : of.list_line(std::nullopt, 100, now)) ids.push_back(report.id);
+    return ids;
+  };
+  for (int move = 0; move < 200; ++move) {
+    room.move(id_of(random.next() % 12), random.next() % 13);
+    disk.write(room, now);
+    if (move % 20 != 0) continue;
+    WaitingRoom next(terms_for(1, When::always));
+    next.restore(disk.read(), now);
+    CHECK(order_in(next) == order_in(room));
+  }
+  room.move(id_of(3), 0);
+  room.move(id_of(5), 0);
+  CHECK(order_in(room)[0] == id_of(5));
+  CHECK(order_in(room)[1] == id_of(3));
+}
+
+TEST_CASE("sessions that have left count for the minute after a restart") {
+  Terms terms = terms_for(10);
+  terms.per_minute = 2;
+  WaitingRoom room(terms);
+  room.keep_journal();
+  Disk disk;
+  Time now = kStart;
+  for (const std::uint64_t n : {1, 2}) {
+    CHECK(room.arrive(now) == WaitingRoom::Door::enter);
+    CHECK(room.use(id_of(n), 0, now, now).use == Use::renewed);
+  }
+  disk.write(room, now);
+  for (const std::uint64_t n : {1, 2}) CHECK(room.cancel(id_of(n), now));
+  disk.write(room, now);
+  WaitingRoom next(terms);
+  next.restore(disk.read(), now);
+  CHECK(next.counts(now).active == 0);
+  CHECK(next.arrive(now) == WaitingRoom::Door::wait);
+  WaitingRoom later(terms);
+  later.restore(disk.read(), now + Milliseconds(61'000));
+  CHECK(later.arrive(now + Milliseconds(61'000)) == WaitingRoom::Door::enter);
+}
+
 TEST_CASE("what is not taken is bounded, and all is listed anew") {
   Terms terms = terms_for(1000, When::always);
   terms.max_wait = std::chrono::hours(24);

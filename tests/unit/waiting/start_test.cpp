@@ -351,8 +351,8 @@ TEST_CASE("a stamp from right before the start finds the waiting room open right
     scene.pass_until(kOpens + later);
     return scene.room.arrive(scene.now);
   };
-  CHECK(after(std::chrono::seconds(5)) == WaitingRoom::Door::wait);
-  CHECK(after(std::chrono::seconds(15)) == WaitingRoom::Door::enter);  // the control
+  CHECK(after(std::chrono::seconds(22)) == WaitingRoom::Door::wait);
+  CHECK(after(std::chrono::seconds(30)) == WaitingRoom::Door::enter);  // the control
 }
 
 TEST_CASE("a rise by the draw is no rise") {
