@@ -24,7 +24,7 @@ void write_status_line(TextWriter& out, unsigned status, std::string_view phrase
 
 namespace {
 
-// With a pass the response is its visitor's own, whatever is said of the stored one.
+// A response with a pass is one visitor's: it gets no caching fields of the stored response.
 template <class Wanted>
 void write_stored_lines(TextWriter& out, std::string_view lines, const ForwardedResponse& with,
                         const Wanted& is_wanted) {

@@ -1,4 +1,4 @@
-// What the two halves of PairedDither have in common about phases and limits.
+// The constants that both source files of PairedDither use.
 #pragma once
 
 #include <cmath>

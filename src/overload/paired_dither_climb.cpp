@@ -14,10 +14,11 @@ using namespace dither;
 // Times that without a queue, by when the first requests of a crowd have ended.
 constexpr double kCrowdEnds = 1.5;
 
-// Where slots are held for longer, one step too many would be a wait that is felt.
+// It does not climb where slots are held for longer: one step too many would delay requests by as
+// much again.
 constexpr double kClimbsHeld = 0.3;  // seconds
 constexpr double kUnqueued = 1.25;   // times without a queue
-// The shorter that is, the less a larger step costs.
+// Where slots are held for less, a larger step delays little.
 constexpr double kShortlyHeld = 0.06;  // seconds
 constexpr double kLargeStep = 4;
 constexpr double kStep = 2;

@@ -74,8 +74,8 @@ void add_read_answer(PostgresBatch& batch, ReadAnswer& read);
 void add_inspect(PostgresBatch& batch, Inspect& inspect);
 void add_list(PostgresBatch& batch, List& list);
 
-// What follows is an operator's question, whose answer may be far to seek: live requests wait for
-// it in the meantime.
+// Limits the time of the statements that follow. They scan for an operator, and enqueues wait
+// behind them.
 inline void hurry(PostgresBatch& batch) { batch.add(PostgresStatement::hurry); }
 
 // A limit as SQL takes it.

@@ -55,8 +55,8 @@ void SqliteEnqueue::operator()(KnowsKey& command, jobs::WallTime) {
   command.is_known = keys_.find(command.scope).has_value();
 }
 
-// It waits for no time at all: it cannot be claimed in between. Nor does it hold up its order, so
-// its end lets nobody go on.
+// It waits for no time at all: it cannot be claimed in between. It does not hold up its order
+// either, so its end unblocks no other job.
 void SqliteEnqueue::operator()(Bury& command, jobs::WallTime now) {
   const jobs::NewJob& job = command.job;
   if (!insert(job, {.route = ledger_.find_or_add(job.lane.route), .is_blocked = true})) return;

@@ -76,7 +76,7 @@ struct Cancel {
     archive(self.id, self.why, self.issued);
   }
 };
-// By its visitor, who carries `token`.
+// By the visitor that carries `token`.
 inline Cancel leave_of(const Token& token) {
   Cancel leave{token.id};
   if (token.kind == TokenKind::pass && token.generation == 0) leave.issued = token.time;

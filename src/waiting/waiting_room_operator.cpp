@@ -100,7 +100,7 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   return Moved::moved;
 }
 
-// Among those of one order, where each stands is told by nothing else.
+// Tickets of the same order are told apart by Place::tie alone, so each of them is written anew.
 void WaitingRoom::note_ties(Slot slot) {
   const Line& tier = line(slot).of(tickets_[slot].priority);
   const Order order = tier.order(slot);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kListed = 1024;
 
-// Who is put in line later stands behind those of the same order.
+// A ticket that is inserted later stands behind those of the same order.
 std::vector<const Place*> by_tie(const std::vector<Place>& places) {
   std::vector<const Place*> sorted;
   sorted.reserve(places.size());

@@ -39,9 +39,9 @@ class Entrance {
   // let in and with its deadline, and with RequestContext::pass and pass_lines. Else WaitingPage,
   // or a fault for a request that is no visit: of a picture, a form, a prefetch.
   Task<std::optional<Answer>> enter();
-  // The same where the response is a stored one, which takes no room behind the entrance and so
-  // needs no pass. Who is inside is still here, however; and who has a place is told of it, or
-  // comes in: it would miss its call where others have had the page stored meanwhile.
+  // The same for a fresh stored response, which takes no capacity of the upstream and so needs no
+  // pass. A pass is renewed all the same: its session is in use. A ticket is claimed, or its holder
+  // gets the waiting page: the stored response would replace that page, and the call be missed.
   Task<std::optional<Answer>> look_in();
   // Of WaitingPage.
   Reason reason() const { return reason_; }

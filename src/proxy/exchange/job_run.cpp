@@ -48,8 +48,8 @@ JobRun::JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch,
   is_readable_ = is_whole();
 }
 
-// What was stored is all there: a head that is one, and the content that it announces. Less of that
-// would leave the upstream to take what is sent next on the connection for the rest.
+// Whether the stored head is valid and the stored body has the length that it announces. After a
+// shorter body the upstream would take the next request on the connection for the rest.
 bool JobRun::is_whole() {
   if (http::parse_request(job_.head, head_) != http::Error::none ||
       http::request_framing(head_) != http::Error::none)

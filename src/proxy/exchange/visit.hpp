@@ -7,8 +7,8 @@ namespace spillway::proxy {
 
 // Somebody wants to see the page. Pictures, scripts, forms, prefetches and the like are no visits:
 // they get no ticket, or one visitor would have many (Fetch Metadata, W3C; Sec-Purpose). Nor do
-// they claim one that is called: nobody would see what its session began with. A script of the site
-// that sees to that says so with the field Spillway-Enter.
+// they claim one that is called: the visitor would not see the response that its session begins
+// with. A script of the site that shows it sends the field Spillway-Enter.
 bool is_visit(const http::RequestHead& head);
 
 }  // namespace spillway::proxy

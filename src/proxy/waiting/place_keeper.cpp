@@ -15,7 +15,7 @@ constexpr Milliseconds kPause{100};
 constexpr std::size_t kAtATime = 1024;  // under the lock that visitors wait for
 constexpr Milliseconds kLongestPause{5000};
 constexpr Milliseconds kPauseAfterFailure{1000};
-// A step back of the time of day that its clocks follow.
+// The longest such step that counts as small.
 constexpr Milliseconds kFollowed{60'000};
 // Everybody who waits asks within this.
 constexpr Milliseconds kRecovery{120'000};
@@ -59,8 +59,8 @@ std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& fil
   return std::nullopt;
 }
 
-// The time of day was set back since. By a little the clock goes on from what was written; by more
-// it was wrong, and what was written goes back with it.
+// Handles a system clock that was set back since the last write. After a small step the clock of
+// the rooms goes on from the last write; after a larger one the times in the file are moved back.
 void PlaceKeeper::set_back(store::PlacesRead& read, TimePoint now) {
   const Milliseconds ahead = read.until - context_->clock.at(now);
   if (ahead <= Milliseconds(0)) return;
