@@ -4,6 +4,7 @@
 // range. What depends on the classes (rules, eviction order, default route) load() sets.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -159,8 +160,11 @@ enum class LimitLaw : std::uint8_t { paired_dither, gradient2, aimd };
 struct AutoConcurrency {
   std::uint32_t min = 1;
   std::uint32_t max = 1000;
-  std::uint32_t initial = 64;
+  std::optional<std::uint32_t> initial;
   LimitLaw law = LimitLaw::paired_dither;
+
+  // The first limit.
+  std::uint32_t first() const { return std::clamp(initial.value_or(64), min, max); }
 };
 
 // The requests that may run in an upstream at a time: a number, or found within bounds.

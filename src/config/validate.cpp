@@ -312,12 +312,13 @@ class Validator {
   void check_search(const Upstream& upstream, std::size_t at) {
     if (!upstream.dispatch.concurrency.search) return;
     const AutoConcurrency& search = *upstream.dispatch.concurrency.search;
-    if (search.min <= search.initial && search.initial <= search.max) return;
+    const std::uint32_t initial = search.initial.value_or(search.min);
+    if (search.min <= initial && initial <= search.max) return;
     const std::string own = element("$.upstreams", at) + ".dispatch.concurrency";
     report(is_given(own) ? own : "$.dispatch.concurrency",
-           "found min " + std::to_string(search.min) + ", initial " +
-               std::to_string(search.initial) + ", max " + std::to_string(search.max) +
-               ", allowed: min <= initial <= max");
+           "found min " + std::to_string(search.min) +
+               (search.initial ? ", initial " + std::to_string(initial) : "") + ", max " +
+               std::to_string(search.max) + ", allowed: min <= initial <= max");
   }
 
   void check_min_shares(Config& config) {

@@ -13,7 +13,7 @@ constexpr double kAnswered = 0.95;  // fewer of the dispatched requests: some we
 
 Aimd::Aimd(const config::AutoConcurrency& settings, std::uint32_t least)
     : least_(std::max(settings.min, std::min(least, settings.max))), most_(settings.max) {
-  restart(settings.initial);
+  restart(settings.first());
 }
 
 void Aimd::restart(std::uint32_t limit) { limit_ = std::clamp<double>(limit, least_, most_); }

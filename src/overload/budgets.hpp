@@ -2,6 +2,7 @@
 // lock. They outlive plans: a change of state keeps the tokens of a bucket.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -30,15 +31,26 @@ class Budgets {
   // of this upstream.
   bool try_take(const EffectiveRule& rule, TimePoint now, Token& token) {
     const config::Budget& budget = *rule.rule.budget;
-    if (!buckets_[rule.bucket].tokens.try_take(budget.rate, budget.burst, now)) return false;
-    token = {rule.bucket, budget.rate};
-    return true;
+    Bucket& bucket = buckets_[rule.bucket];
+    if (bucket.tokens.try_take(budget.rate, budget.burst, now)) {
+      token = {rule.bucket, budget.rate};
+      return true;
+    }
+    bucket.refused.fetch_add(1, std::memory_order_relaxed);
+    return false;
   }
 
   // Tokens left in the rule's budget.
   double available(const EffectiveRule& rule, TimePoint now) const {
     const config::Budget& budget = *rule.rule.budget;
     return buckets_[rule.bucket].tokens.available(budget.rate, budget.burst, now);
+  }
+
+  // Requests for which there was none left. Only grows.
+  std::uint64_t refused() const {
+    std::uint64_t sum = 0;
+    for (const Bucket& each : buckets_) sum += each.refused.load(std::memory_order_relaxed);
+    return sum;
   }
 
   // For a request that was not sent upstream after all. No effect without a token or the second
@@ -52,6 +64,7 @@ class Budgets {
  private:
   struct alignas(64) Bucket {  // workers that use different budgets do not slow each other down
     resilience::TokenBucket tokens;
+    std::atomic<std::uint64_t> refused{0};
   };
   std::vector<Bucket> buckets_;
 };

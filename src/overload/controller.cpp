@@ -24,6 +24,7 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       machine_(upstream.overload),
       regulator_(upstream.overload, upstream.dispatch.concurrency, least_limit(config)),
       moves_(upstream.overload.mode == config::Mode::enforce),
+      budgets_(upstream.overload),
       order_(upstream.dispatch, config.classes.size()),
       scope_(config, upstream),
       shares_(upstream.overload, config.classes.size()),
@@ -49,6 +50,7 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
   scope_.continue_from(former.scope_);
   shares_.continue_from(former.shares_);
   source_.continue_from(former.source_);
+  budgets_.continue_from(former.budgets_);
   plan_ =
       std::make_shared<const AdmissionPlan>(state(), cause(), rules_.of(state()), nullptr, levels(),
                                             false, order_.step(std::nullopt, state(), now));
@@ -81,7 +83,7 @@ ShedLevels Controller::levels() const {
 
 // Whether the upstream's signals are low because requests are held back.
 bool Controller::is_holding() const {
-  if (regulator_.is_holding() || shares_.is_holding()) return true;
+  if (regulator_.is_holding() || shares_.is_holding() || budgets_.is_holding()) return true;
   return cause().work_conserving && scope_.holds();
 }
 
@@ -111,6 +113,11 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   scope_.step(signals_.offered_load, {input.started, input.predicted_wait}, now);
   shares_.step(signals_, machine_.reason(), now);
   result.found_futile = !was_futile && is_futile();
+  budgets_.step(signals_,
+                {.refused = input.over_budget,
+                 .is_normal = state() == State::normal,
+                 .is_alarming = machine_.is_alarming(signals_)},
+                now);
   result.transition = machine_.step(signals_, is_holding(), now);
 
   // In shadow mode nothing is known of clients that would have waited.

@@ -10,6 +10,7 @@
 #include "base/state.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "overload/budget_hold.hpp"
 #include "overload/concurrency_limit.hpp"
 #include "overload/limit_regulator.hpp"
 #include "overload/limit_sampler.hpp"
@@ -69,6 +70,7 @@ class Controller {
   std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
   LimitSampler sampler_;
   bool moves_;  // the limit; not in shadow mode, where it changes nothing
+  BudgetHold budgets_;
   QueueOrderChoice order_;
   ShedScope scope_;
   ShareRegulator shares_;

@@ -18,7 +18,7 @@ constexpr double kForget = 0.95;       // of the long average, while it is twice
 
 Gradient2::Gradient2(const config::AutoConcurrency& settings, std::uint32_t least)
     : least_(std::max(settings.min, std::min(least, settings.max))), most_(settings.max) {
-  restart(settings.initial);
+  restart(settings.first());
 }
 
 void Gradient2::restart(std::uint32_t limit) {

@@ -63,9 +63,9 @@ PairedDither::PairedDither(const config::AutoConcurrency& settings, std::uint32_
       most_(settings.max),
       knee_(least_, most_),
       pause_{{}, kBrakesInVain} {
-  knee_.suppose(settings.initial, kFirstSpread);
+  knee_.suppose(settings.first(), kFirstSpread);
   place();
-  limit_ = static_cast<std::uint32_t>(std::clamp<double>(settings.initial, least_, most_));
+  limit_ = static_cast<std::uint32_t>(std::clamp<double>(settings.first(), least_, most_));
 }
 
 void PairedDither::restart(std::uint32_t limit) {

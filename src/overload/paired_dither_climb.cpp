@@ -27,7 +27,7 @@ constexpr double kPays = 0.75;
 constexpr double kHeldLonger = 1.12;
 constexpr double kShortestStep = 0.2;  // seconds
 constexpr double kFewestOfStep = 120;  // successes: a deviation of 0.1 of the growth
-constexpr double kFilled = 0.4;        // of a step
+constexpr double kFilledStep = 0.4;        // of a step
 constexpr double kUnproven = 1.3;      // times the requests that were seen at work
 
 constexpr Milliseconds kMoment{600};
@@ -107,7 +107,7 @@ void PairedDither::judge_step(const Watch& step, Duration tick, TimePoint now) {
   const Phase &former = *step.former, &phase = step.phase;
   const double more = std::log(phase.at_work() / former.at_work());
   const double growth = std::log(phase.throughput() / former.throughput());
-  const bool is_filled = more >= kFilled * std::log(kStep);
+  const bool is_filled = more >= kFilledStep * std::log(kStep);
   const bool pays = growth >= kPays * more && phase.held() <= kHeldLonger * former.held();
   if (!is_filled || pays) end_climbing(step);
   if (is_filled && pays && limit_ < most_) return begin_climbing(phase, now);

@@ -13,7 +13,7 @@ constexpr std::size_t kBusyPoints = 64;
 // Of the slots: without completions they say that an upstream is stalled, not idle.
 constexpr double kFull = 0.95;
 // Of the slots: with fewer in use latencies are what they are without load.
-constexpr double kLow = 0.5;
+constexpr double kLowLoad = 0.5;
 
 std::size_t slices_of(const config::Overload& settings) {
   const auto tick = std::max(settings.tick, Milliseconds{1});
@@ -80,7 +80,7 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   const Use use = slot_use(input, now);
   signals.inflight_ratio = std::max(use.all, use.shared);
   signals.inflight = use.all * input.concurrency;
-  signals.is_low_load = *signals.inflight_ratio < kLow;
+  signals.is_low_load = *signals.inflight_ratio < kLowLoad;
   if (!slice_began_ || now - *slice_began_ + tolerance_ >= slice_)
     close_slice(input, *signals.inflight_ratio, now);
   signals.event_loop_lag = input.event_loop_lag;
@@ -101,7 +101,7 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
 }
 
 void SignalWindow::close_slice(const TickInput& input, double inflight, TimePoint now) {
-  const bool low_load = inflight < kLow;
+  const bool low_load = inflight < kLowLoad;
   const auto shards = input.shards;
   const BucketCounts latency = take_difference(
       shards, [](auto& s) -> auto& { return s.latency(); }, latency_seen_);

@@ -26,6 +26,7 @@ ProxyModel::ProxyModel(const Scenario& scenario)
              dispatch::RouteLatency(scenario.config.routes.size()),
              dispatch::QuietLatency(scenario.config.routes.size())},
       store_(scenario.config.routes) {
+  scheduler_.share_slots(controller_.limit(), 0, true);
   for (const config::TrafficClass& one : scenario.config.classes) {
     max_queue_.push_back(one.max_queue);
   }
@@ -369,6 +370,7 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
                         .started = started,
                         .predicted_wait = predicted,
                         .tenants = tenants,
+                        .over_budget = budgets_.refused(),
                         .wall = now.time_since_epoch() + ahead},
                        now);
   returns_.measure(overload::shown_capacity(controller_.signals(), scheduler_.mean_hold()), now);

@@ -336,10 +336,12 @@ TEST_CASE("a concurrency is a number, auto, or bounds in order") {
   };
   CHECK(concurrency("16").most == 16);
   CHECK_FALSE(concurrency("16").search.has_value());
-  CHECK(concurrency(R"("auto")").search->initial == 64);
+  CHECK(concurrency(R"("auto")").search->first() == 64);
   CHECK(concurrency(R"("auto")").most == 1000);
   CHECK(concurrency(R"({"min":4,"max":100,"initial":8})").search->min == 4);
   CHECK(concurrency(R"({"min":4,"max":100,"initial":8})").most == 100);
+  CHECK(concurrency(R"({"max":32})").search->first() == 32);
+  CHECK(concurrency(R"({"min":100})").search->first() == 100);
   CHECK(concurrency(R"({"law":"gradient2"})").search->law == LimitLaw::gradient2);
   const char* order = "allowed: min <= initial <= max";
   check_all({
@@ -347,7 +349,8 @@ TEST_CASE("a concurrency is a number, auto, or bounds in order") {
       {R"("dispatch":{"concurrency":0})", "$.dispatch.concurrency", "allowed: an integer"},
       {R"("dispatch":{"concurrency":{"min":0}})", "$.dispatch.concurrency.min", "allowed"},
       {R"("dispatch":{"concurrency":{"low":1}})", "$.dispatch.concurrency.low", "unknown key"},
-      {R"("dispatch":{"concurrency":{"min":65}})", "$.dispatch.concurrency", order},
+      {R"("dispatch":{"concurrency":{"min":65,"max":64}})", "$.dispatch.concurrency", order},
+      {R"("dispatch":{"concurrency":{"min":65,"initial":64}})", "$.dispatch.concurrency", order},
       {R"("dispatch":{"concurrency":{"max":10}})", "$.dispatch.concurrency", order},
   });
 }

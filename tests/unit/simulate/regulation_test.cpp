@@ -17,6 +17,7 @@ struct Load {
   int concurrency = 200;
   double rate = 600;  // 400 per second is the capacity
   std::string changes;
+  std::string rules = "{}";
 };
 
 Recording play(const Load& load, std::uint64_t seed, int timeout_ms = 3000, int warm_up = 5) {
@@ -24,10 +25,11 @@ Recording play(const Load& load, std::uint64_t seed, int timeout_ms = 3000, int 
     return std::string(R"({"class":")") + name + R"(","timeout_ms":)" + std::to_string(timeout_ms) +
            R"(,"rate":)" + std::to_string(load.rate * part) + "}";
   };
-  const std::string overload =
-      R"("overload":{"regulate":)" + std::string(load.regulate ? "true" : "false") +
-      R"(,"enter":{"latency_p95_ms":)" + std::to_string(load.enter_ms) +
-      R"(},"exit":{"latency_p95_ms":)" + std::to_string(load.exit_ms) + "}}";
+  const std::string overload = R"("overload":{"regulate":)" +
+                               std::string(load.regulate ? "true" : "false") +
+                               R"(,"enter":{"latency_p95_ms":)" + std::to_string(load.enter_ms) +
+                               R"(},"exit":{"latency_p95_ms":)" + std::to_string(load.exit_ms) +
+                               R"(},"rules":)" + load.rules + "}";
   const std::string text =
       R"({"name":"test","sentence":"A test.","seconds":60,"warm_up_seconds":)" +
       std::to_string(warm_up) + R"(,"backend":{"slots":40,"service_ms":100,"sigma":0.5},)" +
@@ -42,6 +44,23 @@ Recording play(const Load& load, std::uint64_t seed, int timeout_ms = 3000, int 
 }
 
 }  // namespace
+
+// Latency falls because the budget holds P2 back.
+TEST_CASE("a budget holds its class for as long as that would bring the overload back") {
+  const std::string budget = R"({"P2":{"strategy":"deny","budget":{"rate":20,"burst":5}}})";
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording run = play({.rules = budget}, seed);
+    CHECK(run.changes.size() <= 2);
+    CHECK(run.classes[0].success >= 0.999);
+    CHECK(run.classes[1].success >= 0.995);
+    CHECK(run.classes[2].success < 0.07);  // of 400 a second the budget is 0.05
+
+    const Recording textbook = play({.regulate = false, .rules = budget}, seed);
+    CHECK(textbook.changes.size() > 10);
+    CHECK(textbook.classes[2].success > 0.2);
+  }
+}
 
 TEST_CASE("a latency threshold gives the latency back and costs no throughput") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
