@@ -155,16 +155,20 @@ TEST_CASE("a request beyond its tenant's share allocates nothing once the proxy 
 }
 
 TEST_CASE("a degraded request allocates nothing once the proxy is warm") {
+  std::string overload = R"("rules": {"P2": {"strategy": "degrade", "mode": "skip_downstream"}})";
   json changes;
   int concurrency = 4;
-  SUBCASE("forwarded with less to do") { concurrency = 48; }  // it needs slots
+  SUBCASE("forwarded with less to do") {
+    concurrency = 48;  // it needs slots, and an overload that they do not end
+    overload += R"(, "regulate": false, "enter": {"inflight_ratio": 0.2},
+                     "exit": {"inflight_ratio": 0.1})";
+  }
   SUBCASE("answered with what is prepared") { changes["fallback"]["json"]["body"] = "{}"; }
   SUBCASE("answered with what is stored") {
     changes["cache"] = json::parse(R"({"max_bytes": 1048576, "ttl_ms": 3600000})");
     changes["rules"]["P2"]["mode"] = "stale_ok";
   }
-  const Overloaded proxy(R"({"rules": {"P2": {"strategy": "degrade", "mode": "skip_downstream"}}})",
-                         concurrency, changes);
+  const Overloaded proxy("{" + overload + "}", concurrency, changes);
   const ChildProcess clients(clients_command(proxy->port(), mostly_exports()));
   CHECK(allocations_per_request(
             *proxy, R"(spillway_requests_total{route="export",class="P2",outcome="degraded"})") <
@@ -176,10 +180,9 @@ TEST_CASE("a refusal of the gate and what goes before it allocate nothing") {
   json settings = kOneWorker;
   settings["classes"] = json::parse(R"([{"name": "P0"}, {"name": "P2", "max_queue": 1}])");
   settings["dispatch"]["concurrency"] = 8;
-  for (const char* signal :
-       {"inflight_ratio", "queue_ratio", "queue_wait_p95_ms", "event_loop_lag_ms", "error_rate"}) {
-    settings["overload"]["enter"][signal] = settings["overload"]["exit"][signal] = nullptr;
-  }
+  // No state: all that is refused, the gate refuses.
+  settings["overload"] =
+      json::parse(R"({"enter_by": "score", "score": {"enter": 1000, "exit": 999}})");
   std::string sample = denied("QUEUE_FULL");
   SUBCASE("refused") {}
   SUBCASE("answered with what is stored") {
