@@ -16,6 +16,21 @@ std::uint32_t scaled(std::uint32_t count, double factor) {
   return static_cast<std::uint32_t>(std::clamp(exact, 1.0, 1e6));
 }
 
+// Gives each server its part of the backend's slots, at least one. The parts are rounded so that
+// they make up the whole.
+void scale_servers(Backend& backend, std::uint32_t former_slots) {
+  if (backend.servers.empty()) return;
+  const double size = double(backend.slots) / former_slots;
+  std::uint32_t former = 0, given = 0;
+  for (Server& server : backend.servers) {
+    former += server.slots;
+    const std::uint32_t so_far = scaled(former, size);
+    server.slots = so_far > given ? so_far - given : 1;
+    given += server.slots;
+  }
+  backend.slots = given;
+}
+
 // New requests per second, mean over the run.
 double mean_rate(const Scenario& scenario, const Clients& clients) {
   const double end = scenario.seconds;
@@ -66,17 +81,14 @@ std::string resize(Scenario& scenario, std::optional<std::uint32_t> former_concu
     backend.slots = scaled(former.slots, double(concurrency.most) / *former_concurrency);
   }
   backend.service = told.service.value_or(backend.service);
+  scale_servers(backend, former.slots);
   const double size = double(backend.slots) / former.slots;
   backend.thrash_knee = scaled(former.thrash_knee, size);
-  if (!backend.servers.empty()) backend.slots = 0;
-  for (Server& server : backend.servers) {
-    server.slots = scaled(server.slots, size);
-    backend.slots += server.slots;
-  }
   for (Change& change : scenario.changes) {
     if (change.slots) change.slots = scaled(*change.slots, size);
   }
   double rates = size * to_seconds(former.service) / to_seconds(backend.service);
+  scenario.proxy.request_us = scaled(scenario.proxy.request_us, 1 / rates);
   if (told.rate) {
     const double planned = size_of(scenario).offered;
     if (planned > 0) rates = *told.rate / planned;

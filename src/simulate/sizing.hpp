@@ -29,8 +29,9 @@ struct Told {
 // Gives the scenario the told size. What is not told: with `former_concurrency`, that of the
 // configuration it was written for, the slots become so many times as large as `concurrency` has
 // become; "auto" names no size, and changes none. The rates follow the capacity. Slots, knee and
-// rates of all changes and clients are scaled; times are not. Returns what was done, for people;
-// empty: nothing.
+// rates of all changes and clients are scaled; times are not, but for what a request takes of the
+// event loop, whose load stays like the backend's. Returns what was done, for people; empty:
+// nothing.
 std::string resize(Scenario& scenario, std::optional<std::uint32_t> former_concurrency,
                    const Told& told);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/load.hpp"
+#include "simulate/built_in.hpp"
 #include "simulate/simulation.hpp"
 #include "support/places.hpp"
 #include "unit/simulate/scenarios.hpp"
@@ -53,13 +54,43 @@ std::vector<std::string> shipped_configurations() {
 
 }  // namespace
 
-TEST_CASE("a built-in scenario that finds its limit takes its size from the configuration, too") {
-  const config::Config own = config_of(R"("dispatch":{"concurrency":40})");
-  for (const char* name : {"bursty", "cached-reads", "failing-client", "mix-shift", "noisy-tenant",
-                           "retry-storm", "slow-backend"}) {
-    CAPTURE(name);
-    CHECK(open(name, &own).scenario->backend.slots == 40);
+TEST_CASE("every built-in scenario takes its size from the configuration and keeps its shape") {
+  const config::Config own = config_of(R"("dispatch":{"concurrency":32})");
+  for (const BuiltIn& one : built_in_scenarios()) {
+    CAPTURE(one.name);
+    const Scenario plain = *open(std::string(one.name), nullptr).scenario;
+    const Scenario fitted = *open(std::string(one.name), &own).scenario;
+    const config::Concurrency& former =
+        plain.config.upstreams[index(plain.upstream)].dispatch.concurrency;
+    // "auto" stands for the slots that there are.
+    const double most = former.search ? plain.backend.slots : former.most;
+    CHECK(fitted.backend.slots / 32.0 == doctest::Approx(plain.backend.slots / most));
+    CHECK(size_of(fitted).load == doctest::Approx(size_of(plain).load));
+    CHECK(size_of(fitted).offered * fitted.proxy.request_us ==
+          doctest::Approx(size_of(plain).offered * plain.proxy.request_us));
   }
+}
+
+TEST_CASE("every built-in scenario keeps its size with a configuration that finds its limit") {
+  const config::Config own = config_of(R"("dispatch":{"concurrency":"auto"})");
+  for (const BuiltIn& one : built_in_scenarios()) {
+    CAPTURE(one.name);
+    const ScenarioResult fitted = open(std::string(one.name), &own);
+    const Scenario plain = *open(std::string(one.name), nullptr).scenario;
+    CHECK(fitted.sizing.empty());
+    CHECK(fitted.scenario->backend.slots == plain.backend.slots);
+    CHECK(size_of(*fitted.scenario).offered == doctest::Approx(size_of(plain).offered));
+  }
+}
+
+TEST_CASE("an event loop of the scenario is as loaded at any size") {
+  const config::Config own = config_of(R"("dispatch":{"concurrency":32})");
+  Scenario lag = *open("lag", &own).scenario;
+  CHECK(lag.proxy.request_us == 5000);
+  CHECK(simulate(lag, true).changes.size() >= 2);
+  // Of the loop that the scenario was written for they are far too few.
+  lag.proxy.request_us = 400;
+  CHECK(simulate(lag, true).changes.empty());
 }
 
 TEST_CASE("a built-in scenario takes its size from the configuration and keeps its load") {
@@ -123,8 +154,12 @@ TEST_CASE("slots that are lost are scaled like those there are") {
 TEST_CASE("several servers are scaled each, and one is shared by the upstream's") {
   const config::Config one = config_of(R"("dispatch":{"concurrency":64})");
   const ScenarioResult burst = open("error-burst", &one);
-  CHECK(burst.scenario->backend.servers.size() == 3);
-  CHECK(burst.scenario->backend.slots == 3 * burst.scenario->backend.servers[0].slots);
+  REQUIRE(burst.scenario->backend.servers.size() == 3);
+  CHECK(burst.scenario->backend.servers[0].slots == 21);
+  CHECK(burst.scenario->backend.servers[1].slots == 22);
+  CHECK(burst.scenario->backend.slots == 64);
+  const config::Config fewer = config_of(R"("dispatch":{"concurrency":2})");
+  CHECK(open("error-burst", &fewer).scenario->backend.slots == 3);
   CHECK(warns(burst, "$.upstreams[0].servers", "1 there, 3 in the scenario"));
   auto three = config::load_text(R"({"upstreams":[{"name":"app","servers":["h:1","h:2","h:3"]}]})",
                                  "own.json");
