@@ -53,11 +53,9 @@ class ScratchFile {
   std::filesystem::path path_;
 };
 
-inline Result run(const std::string& arguments) {
+inline Result run_shell(const std::string& command) {
   const ScratchFile errors("stderr");
-  const std::string command =
-      spillway::support::in_build("spillway") + " " + arguments + " 2>" + errors.path();
-  FILE* pipe = popen(command.c_str(), "r");
+  FILE* pipe = popen((command + " 2>" + errors.path()).c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string out;
   std::array<char, 4096> block{};
@@ -67,6 +65,10 @@ inline Result run(const std::string& arguments) {
   const int status = pclose(pipe);
   REQUIRE(WIFEXITED(status));
   return {WEXITSTATUS(status), out, errors.text()};
+}
+
+inline Result run(const std::string& arguments) {
+  return run_shell(spillway::support::in_build("spillway") + " " + arguments);
 }
 
 inline bool contains(const std::string& text, std::string_view fragment) {
