@@ -1,13 +1,15 @@
-// How many rounds a test plays that finds the more the more it plays.
+// How much a test plays that finds the more the more it plays.
 #pragma once
 
 #include <cstdlib>
 
 namespace spillway::support {
 
-// A quarter of `all`, or all with SPILLWAY_ALL_ROUNDS in the environment, as the nightly run has.
-inline int rounds_of(int all) {
-  return std::getenv("SPILLWAY_ALL_ROUNDS") != nullptr ? all : all / 4;
-}
+// SPILLWAY_ALL_ROUNDS is in the environment, as in the nightly run: all is played, comparisons with
+// other proxies included.
+inline bool plays_all_rounds() { return std::getenv("SPILLWAY_ALL_ROUNDS") != nullptr; }
+
+// A quarter of `all`, or all of them.
+inline int rounds_of(int all) { return plays_all_rounds() ? all : all / 4; }
 
 }  // namespace spillway::support
