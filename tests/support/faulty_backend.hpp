@@ -35,9 +35,9 @@ class FaultyBackend {
   // The most requests that have been at work at once: whose head had come and whose answer had not
   // begun.
   std::size_t most_at_work() const { return at_work_.most; }
-  std::size_t open_connections() const { return peer_.seen().open; }
+  std::size_t open_connections() const { return peer_.open(); }
   // All that have come.
-  std::size_t requests() const { return peer_.seen().requests; }
+  std::size_t requests() const { return peer_.requests(); }
 
   // From now on it does this wrong, whatever the targets say.
   void always(const std::string& fault);

@@ -235,6 +235,16 @@ ScriptedPeer::Seen ScriptedPeer::seen() const {
   return seen_;
 }
 
+std::size_t ScriptedPeer::open() const {
+  const std::lock_guard lock(mutex_);
+  return seen_.open;
+}
+
+std::size_t ScriptedPeer::requests() const {
+  const std::lock_guard lock(mutex_);
+  return seen_.requests;
+}
+
 bool ScriptedPeer::wait_until(const std::function<bool(const Seen&)>& condition,
                               Milliseconds within) const {
   std::unique_lock lock(mutex_);

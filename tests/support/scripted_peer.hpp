@@ -103,6 +103,8 @@ class ScriptedPeer {
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
   Seen seen() const;
+  std::size_t open() const;      // as seen().open, without a copy of all bytes
+  std::size_t requests() const;  // likewise
   bool wait_until(const std::function<bool(const Seen&)>& condition,
                   Milliseconds within = kPatience) const;
 
