@@ -9,6 +9,8 @@ namespace spillway::support {
 class TemporaryDirectory {
  public:
   TemporaryDirectory();  // throws std::system_error
+  // In `parent`, which exists.
+  explicit TemporaryDirectory(const std::filesystem::path& parent);
   ~TemporaryDirectory();
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
