@@ -13,6 +13,7 @@ constexpr std::size_t kSignature = 16;
 constexpr std::size_t kUserAt = token_bytes(false, false) - kSignature;
 constexpr std::size_t kMostSigned = kMostTokenBytes - kSignature;
 constexpr std::size_t kLongestRoom = 64;
+constexpr std::uint32_t kOfField = 0x8000'0000;
 
 std::int64_t key_number(Time now) {
   return std::chrono::floor<std::chrono::hours>(now.time_since_epoch()) / TokenKeys::kKeyUse;
@@ -108,7 +109,8 @@ TokenText TokenKeys::write(const Token& token, std::string_view room, Time now) 
   bytes[0] = static_cast<std::uint8_t>(number);
   std::copy(token.id.bytes.begin(), token.id.bytes.end(), bytes.begin() + 1);
   const bool is_pass = token.kind == TokenKind::pass;
-  put(is_pass ? token.generation : token.priority, bytes.subspan(17, 4));
+  const std::uint32_t carrier = token.carrier == Carrier::field ? kOfField : 0;
+  put((is_pass ? token.generation : token.priority) | carrier, bytes.subspan(17, 4));
   put(static_cast<std::uint64_t>(token.time.time_since_epoch().count()), bytes.subspan(21, 6));
   if (parts.user)
     std::copy(token.user.bytes.begin(), token.user.bytes.end(), bytes.begin() + kUserAt);
@@ -144,9 +146,11 @@ std::optional<Token> TokenKeys::read(std::string_view text, std::string_view roo
   token.is_worn = former == kFormerKeys;
   token.kind = TokenKind(text[0]);
   std::copy_n(bytes.begin() + 1, token.id.bytes.size(), token.id.bytes.begin());
-  const std::uint64_t number = get(bytes.subspan(17, 4));
+  const auto carried = static_cast<std::uint32_t>(get(bytes.subspan(17, 4)));
+  const std::uint32_t number = carried & ~kOfField;
+  if (carried != number) token.carrier = Carrier::field;
   if (token.kind == TokenKind::pass)
-    token.generation = static_cast<std::uint32_t>(number);
+    token.generation = number;
   else
     token.priority = static_cast<Priority>(number);
   token.time = Time(Milliseconds(static_cast<std::int64_t>(get(bytes.subspan(21, 6)))));

@@ -5,6 +5,8 @@
 //     kind letter, base64url of: key number 1, id 16, generation 4, time 6, user 0 or 16,
 //     wish 0 or 45, signature 16 bytes
 //
+// The first bit of the generation is that of Carrier.
+//
 // The user is there if one was verified at the first contact, the wish in stamps and tickets of
 // waiting rooms that hand out resources. In place of the generation a stamp
 // and a ticket have the priority of their tier. Both are signed: no visitor can change them.
@@ -33,6 +35,11 @@ namespace spillway::waiting {
 // An offer is of the stamp with the same id, and good for nothing without it.
 enum class TokenKind : char { stamp = 's', ticket = 't', pass = 'p', offer = 'o' };
 
+// Where its visitor was given it. A pass that a browser keeps in its cookie is renewed, and a copy
+// is known by its generation. A program that has no cookies may keep what it was given in a field:
+// such a token is good for as long as its session, and is never made from one of a cookie.
+enum class Carrier : std::uint8_t { cookie, field };
+
 struct Token {
   TokenKind kind{};
   TicketId id;
@@ -43,8 +50,10 @@ struct Token {
   std::optional<CarriedWish> wish{};  // of a stamp or a ticket
   // Read: a former key signed it, whose time will be over while its visitor may still ask.
   bool is_worn = false;
+  Carrier carrier = Carrier::cookie;
 
   bool operator==(const Token&) const = default;
+  // Not the carrier: it matters to the proxy that is asked, and to no log.
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.kind, self.id, self.generation, self.time, self.priority, self.user, self.wish);
@@ -54,8 +63,18 @@ struct Token {
 // The ticket of a stamp: its place goes by `joined`, which is later than the arrival where a draw
 // was over by then.
 inline Token ticket_of(const Token& stamp, Time joined) {
-  return {TokenKind::ticket, stamp.id,   0,         std::max(stamp.time, joined),
-          stamp.priority,    stamp.user, stamp.wish};
+  Token ticket = stamp;
+  ticket.kind = TokenKind::ticket;
+  ticket.time = std::max(stamp.time, joined);
+  ticket.is_worn = false;
+  return ticket;
+}
+
+// A pass of the same visitor.
+inline Token pass_of(const Token& token, std::uint32_t generation, Time issued) {
+  Token pass{TokenKind::pass, token.id, generation, issued, 0, token.user};
+  pass.carrier = token.carrier;
+  return pass;
 }
 
 // How long a stamp may be turned into a ticket.

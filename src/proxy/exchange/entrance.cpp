@@ -43,6 +43,11 @@ bool Entrance::lets_by() {
     return true;
   }
   token_ = tokens_.find(*room_, services_.now());
+  if (token_ && room_->keeps(*token_, services_.now())) {
+    if (token_->is_worn) renew(*token_, token_->generation);
+    let_in(token_->id);
+    return true;
+  }
   if (!token_ || token_->kind != TokenKind::pass || needs_look(*token_)) return false;
   if (hands_out(*settings_) && !has_its_session(*token_)) return false;
   let_in(token_->id);
@@ -113,7 +118,7 @@ Task<bool> Entrance::show(Token pass) {
   if (!renewal && !room_->honours(pass, services_.now())) co_return false;
   if (renewal) {
     switch (renewal->use) {
-      case WaitingRoom::Use::renewed: renew(pass.id, renewal->generation, pass.user); break;
+      case WaitingRoom::Use::renewed: renew(pass, renewal->generation); break;
       case WaitingRoom::Use::kept: break;
       case WaitingRoom::Use::over:
       case WaitingRoom::Use::copied: co_return false;
@@ -139,7 +144,7 @@ Task<std::optional<Answer>> Entrance::claim(Token ticket) {
     const auto claimed = co_await ask_room(*room_, waiting::Claim{{ticket}}, asker());
     if (claimed && claimed->session) {
       claimed_ = ticket.id;
-      renew(ticket.id, claimed->session->generation, ticket.user);
+      renew(ticket, claimed->session->generation);
       let_in(ticket.id);
       co_return std::nullopt;
     }
@@ -217,7 +222,7 @@ Answer Entrance::tell_again(std::optional<Token> token) {
 
 std::optional<Answer> Entrance::go_on(const WaitingRoom::Contact& contact, const Token& stamp) {
   if (contact.session) {
-    renew(stamp.id, contact.session->generation, stamp.user);
+    renew(stamp, contact.session->generation);
     let_in(stamp.id);
     return std::nullopt;
   }
@@ -268,14 +273,16 @@ Task<std::optional<Answer>> Entrance::arrive(bool lacks_work) {
   const bool is_kept = waits && lacks_work && outlasts_a_page(*token_);
   const std::optional<waiting::TicketId> id = is_kept ? token_->id : new_ticket_id();
   if (!id) co_return waiting_room_open(settings_->page.poll.max);
+  const waiting::Time arrived = is_kept ? token_->time : room_->time_at(now);
+  Token stamp{TokenKind::stamp, *id, 0, arrived, arrival.priority, arrival.user, wish};
+  stamp.carrier = is_kept ? token_->carrier : tokens_.first_carrier();
   if (enters) {
-    renew(*id, 0, arrival.user);
+    renew(stamp, 0);
     let_in(*id);
     co_return std::nullopt;
   }
   if (offers_places(*settings_)) room_->count_offer();
-  const waiting::Time arrived = is_kept ? token_->time : room_->time_at(now);
-  co_return tell_stamped({TokenKind::stamp, *id, 0, arrived, arrival.priority, arrival.user, wish});
+  co_return tell_stamped(stamp);
 }
 
 // A stamp for which work is to be done is kept, since another tab may be at it; not shortly before
@@ -356,15 +363,12 @@ Stay Entrance::lasting_stay() const {
   return stay_.kept_by(generation.waiting_rooms[index(request_.subject.route)]);
 }
 
-void Entrance::renew(const waiting::TicketId& id, std::uint32_t generation,
-                     const waiting::UserKey& user) {
+void Entrance::renew(const Token& of, std::uint32_t generation) {
   const TimePoint now = services_.now();
   const waiting::Time issued = room_->time_at(now);
   if (generation == 0) first_pass_ = issued;
-  const waiting::TokenText text =
-      room_->sign({TokenKind::pass, id, generation, issued, 0, user}, now);
   TextWriter out(pass_lines_);
-  write_token(out, *room_, *settings_, {text.data(), text.size()}, tokens_.is_program());
+  write_token(out, *room_, *settings_, pass_of(of, generation, issued), now, tokens_.is_program());
   if (!out.overflowed()) request_.pass_lines = {pass_lines_.data(), out.size()};
 }
 

@@ -79,7 +79,7 @@ class Entrance {
   bool has_its_session(const waiting::Token& pass);
   Answer limit_joins();
   void let_in(const waiting::TicketId& id);
-  void renew(const waiting::TicketId& id, std::uint32_t generation, const waiting::UserKey& user);
+  void renew(const waiting::Token& of, std::uint32_t generation);
   Answer turn_away(waiting::WaitingRoom::Door door, const waiting::UserKey& user);
   Answer tell_stamped(const waiting::Token& stamp);
   Answer tell_again(std::optional<waiting::Token> token);

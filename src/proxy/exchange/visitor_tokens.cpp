@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
+#include "http/accept.hpp"
 #include "http/ascii.hpp"
 #include "proxy/exchange/visitor_status.hpp"
 
@@ -99,10 +101,24 @@ bool VisitorTokens::is_program() const {
   return fields.find("Sec-Fetch-Site") == nullptr && fields.find("Sec-Fetch-Mode") == nullptr;
 }
 
+waiting::Carrier VisitorTokens::first_carrier() const {
+  const http::FieldList& fields = request_.head.fields;
+  const bool is_of_page = http::prefers_html(fields) || fields.find("Origin") != nullptr ||
+                          fields.find("Referer") != nullptr;
+  return is_program() && !is_of_page ? waiting::Carrier::field : waiting::Carrier::cookie;
+}
+
 void write_token(TextWriter& out, const SharedWaitingRoom& room,
-                 const config::WaitingRoom& settings, std::string_view token, bool for_program) {
-  write_cookie(out, room, settings, token, life_of(token, settings));
-  if (for_program) out << kTicketField << ": " << token << "\r\n";
+                 const config::WaitingRoom& settings, waiting::Token token, TimePoint now,
+                 bool for_program) {
+  const waiting::Carrier carrier = std::exchange(token.carrier, waiting::Carrier::cookie);
+  waiting::TokenText text = room.sign(token, now);
+  const std::string_view kept{text.data(), text.size()};
+  write_cookie(out, room, settings, kept, life_of(kept, settings));
+  if (!for_program) return;
+  token.carrier = carrier;
+  if (carrier == waiting::Carrier::field) text = room.sign(token, now);
+  out << kTicketField << ": " << std::string_view{text.data(), text.size()} << "\r\n";
 }
 
 void write_token_end(TextWriter& out, const SharedWaitingRoom& room,

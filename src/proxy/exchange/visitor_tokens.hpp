@@ -33,6 +33,10 @@ class VisitorTokens {
   // Whether the client sends its token in Spillway-Ticket.
   bool is_in_field() const;
 
+  // Of what a first contact is given. A page's script is no program, although a browser says
+  // nothing of it over plain HTTP but Origin or Referer.
+  waiting::Carrier first_carrier() const;
+
   // The nonce in Spillway-Work; empty: none, or several.
   std::string_view work() const;
 
@@ -60,9 +64,11 @@ class VisitorTokens {
 // nullopt: the system has no random numbers.
 std::optional<waiting::TicketId> new_ticket_id();
 
-// Set-Cookie for the token, with CRLF, and Spillway-Ticket for a program.
+// Set-Cookie for the token, with CRLF, and Spillway-Ticket for a program. What is in the cookie is
+// always Carrier::cookie.
 void write_token(TextWriter& out, const SharedWaitingRoom& room,
-                 const config::WaitingRoom& settings, std::string_view token, bool for_program);
+                 const config::WaitingRoom& settings, waiting::Token token, TimePoint now,
+                 bool for_program);
 // The cookie is over.
 void write_token_end(TextWriter& out, const SharedWaitingRoom& room,
                      const config::WaitingRoom& settings);

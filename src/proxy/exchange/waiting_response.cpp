@@ -140,10 +140,9 @@ OwnResponse status_response(const WaitingFacts& facts, std::string_view more) {
 void add_token(OwnResponse& response, const SharedWaitingRoom& room,
                const config::WaitingRoom& settings, const waiting::Token& token, TimePoint now,
                bool for_program) {
-  const waiting::TokenText text = room.sign(token, now);
   std::array<char, kTokenLines> lines;
   TextWriter out(lines);
-  write_token(out, room, settings, {text.data(), text.size()}, for_program);
+  write_token(out, room, settings, token, now, for_program);
   if (!out.overflowed()) response.lines.append(lines.data(), out.size());
 }
 

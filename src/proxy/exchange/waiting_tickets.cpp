@@ -195,6 +195,7 @@ Task<Answer> WaitingResource::note_arrival() {
                  arrival.priority,
                  arrival.user,
                  wish_of(*room_, wanted_, now)};
+  given_->carrier = tokens_.first_carrier();
   co_return tell_joined(202, {.state = VisitorStatus::State::arrived,
                               .poll = Milliseconds(1000),
                               .challenge = challenge_of(*settings_, *given_)});

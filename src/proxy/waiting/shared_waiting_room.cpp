@@ -90,6 +90,21 @@ bool SharedWaitingRoom::stay(const waiting::TicketId& id, TimePoint now) {
   return now_in_force().hands_out() && !goes_on(now_in_force(), id, time);
 }
 
+// A ticket counts so once its session has lasted for a slice: until then it is claimed again, since
+// its visitor may not have got the first pass, or the entry may yet fail.
+bool SharedWaitingRoom::keeps(const waiting::Token& token, TimePoint now) {
+  if (token.carrier != waiting::Carrier::field || token.kind == waiting::TokenKind::stamp)
+    return false;
+  const bool is_ticket = token.kind == waiting::TokenKind::ticket;
+  const bool is_inside = with(now, [&](WaitingRoom& room, waiting::Time time) {
+    if (!goes_on(room, token.id, time)) return false;
+    if (!is_ticket) return true;
+    const auto report = room.inspect(token.id, time);
+    return !token.is_worn && report && time - report->view.joined > waiting::kSlice;
+  });
+  return is_inside && !stay(token.id, now);
+}
+
 SharedWaitingRoom::Unverified SharedWaitingRoom::unverified() const {
   Unverified counts{};
   for (std::size_t source = 0; source < counts.size(); ++source)

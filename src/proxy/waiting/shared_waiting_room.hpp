@@ -179,6 +179,9 @@ class SharedWaitingRoom {
                     TimePoint now);
   // A session is used, as WaitingRoom::stay(). true: resources are handed out, and it has ended.
   bool stay(const waiting::TicketId& id, TimePoint now);
+  // Whether a program goes on with the token that it was given in a field: its session goes on, and
+  // is now used. No generation is compared. false: as of any other token.
+  bool keeps(const waiting::Token& token, TimePoint now);
   // A first contact was offered a place.
   void count_offer() { offered_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t offered() const { return offered_.load(std::memory_order_relaxed); }

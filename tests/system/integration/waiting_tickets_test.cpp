@@ -283,6 +283,43 @@ TEST_CASE("an id may look, and only the token may cancel") {
   CHECK(json::parse(other.ask("GET", other.location).body)["position"] == 1);
 }
 
+TEST_CASE("a program goes on with one token of the field, and makes none of that of a cookie") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  Program program(proxy);
+  program.join();
+  REQUIRE(program.is_called());
+  REQUIRE(is_in(program.ask("GET", "/sale/page")));
+  const std::string kept = program.token;
+  for (const std::string method : {"GET", "POST", "GET"}) {
+    CHECK(is_in(program.ask(method, "/sale/page")));
+    program.token = kept;
+  }
+  // Of a cookie, as the token of a page is: shown in a field it is still that of a cookie.
+  const std::string jar = "spillway-sale=";
+  const auto given = [&](const std::string& fields) {
+    RawClient client(proxy.port());
+    const Message told = client.ask(get("/sale/page", fields));
+    const std::string cookie = told.field("Set-Cookie").value_or("");
+    REQUIRE(cookie.starts_with(jar));
+    return std::pair(cookie.substr(jar.size(), cookie.find(';') - jar.size()),
+                     told.field("Spillway-Ticket").value_or(""));
+  };
+  const auto [in_cookie, in_field] = given("");
+  CHECK(in_field.size() == in_cookie.size());
+  CHECK(in_field != in_cookie);
+  const auto [page_cookie, page_field] = given("Accept: text/html\r\n");
+  CHECK(page_field == page_cookie);
+  const auto [script_cookie, script_field] = given("Referer: http://a/sale/page\r\n");
+  CHECK(script_field == script_cookie);
+  for (const std::string& sent : {in_cookie, page_field}) {
+    const auto [joined_cookie, joined_field] = given("Spillway-Ticket: " + sent + "\r\n");
+    CHECK(joined_field == joined_cookie);
+  }
+  const auto [joined_cookie, joined_field] = given("Spillway-Ticket: " + in_field + "\r\n");
+  CHECK(joined_field != joined_cookie);  // the control
+}
+
 TEST_CASE("a script of a page joins with the cookie, and is not shown the token") {
   Shop shop;
   ProxyUnderTest proxy(shop.address(), selling(always()));

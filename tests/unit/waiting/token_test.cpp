@@ -89,6 +89,27 @@ TEST_CASE("a token counts in its waiting room, under its secret, unchanged") {
   }
 }
 
+TEST_CASE("a token says whether it was given in a field, and nobody can change that") {
+  for (const TokenKind kind : {TokenKind::stamp, TokenKind::ticket, TokenKind::pass}) {
+    Token token = a_pass();
+    token.kind = kind;
+    if (kind != TokenKind::pass) token.generation = 0;
+    const std::string in_cookie = text_of(token);
+    token.carrier = Carrier::field;
+    const std::string in_field = text_of(token);
+    REQUIRE(kKeys.read(in_field, "sale", kNow));
+    CHECK(*kKeys.read(in_field, "sale", kNow) == token);
+    CHECK(kKeys.read(in_cookie, "sale", kNow)->carrier == Carrier::cookie);
+    // All but the signature of one with that of the other.
+    const std::size_t signature = 22;
+    CHECK_FALSE(kKeys.read(in_field.substr(0, in_field.size() - signature) +
+                               in_cookie.substr(in_cookie.size() - signature),
+                           "sale", kNow));
+    CHECK(ticket_of(token, kNow).carrier == Carrier::field);
+    CHECK(pass_of(token, 1, kNow).carrier == Carrier::field);
+  }
+}
+
 TEST_CASE("a token says whose it is, and a verified user is one in each room and of each source") {
   const UserKey ann = kKeys.user_key("sale", 'f', "ann");
   for (const TokenKind kind : {TokenKind::stamp, TokenKind::ticket, TokenKind::pass}) {
