@@ -28,10 +28,26 @@ bool accepts_parts(const http::FieldList& fields) {
 
 }  // namespace
 
+bool only_looks(const http::RequestHead& head) {
+  return head.method == http::Verb::head || mentions_prefetch(head.fields, "Sec-Purpose") ||
+         mentions_prefetch(head.fields, "Purpose");
+}
+
+bool is_of_another_origin(const http::RequestHead& head) {
+  if (const http::Field* const site = head.fields.find("Sec-Fetch-Site"))
+    return site->value != "same-origin";
+  const http::Field* const field = head.fields.find("Origin");
+  if (field == nullptr) return false;
+  const std::string_view origin = field->value;
+  constexpr std::string_view kAuthority = "://";
+  const std::size_t at = origin.find(kAuthority);
+  return at == std::string_view::npos ||
+         !http::iequals(origin.substr(at + kAuthority.size()), head.host);
+}
+
 bool is_visit(const http::RequestHead& head) {
   if (head.method != http::Verb::get || head.path_and_query == "/robots.txt") return false;
-  if (mentions_prefetch(head.fields, "Sec-Purpose") || mentions_prefetch(head.fields, "Purpose"))
-    return false;
+  if (only_looks(head)) return false;
   // A script that goes in. No form can send the field, nor another site's script unless the
   // upstream allows it (Fetch: it is not safelisted).
   if (head.fields.find("Spillway-Enter") != nullptr) return true;

@@ -1,4 +1,4 @@
-// Whether a request of a route with a waiting room is a visit.
+// Whether a request of a route with a waiting room is a visit, and whose forms count.
 #pragma once
 
 #include "http/head.hpp"
@@ -10,5 +10,12 @@ namespace spillway::proxy {
 // they claim one that is called: the visitor would not see the response that its session begins
 // with. A script of the site that shows it sends the field Spillway-Enter.
 bool is_visit(const http::RequestHead& head);
+
+// Asked for before anybody wants to see it, or by HEAD: such a request makes no ticket, of whatever
+// path.
+bool only_looks(const http::RequestHead& head);
+
+// A page of another origin sent it: by Sec-Fetch-Site, else by Origin. A program says neither.
+bool is_of_another_origin(const http::RequestHead& head);
 
 }  // namespace spillway::proxy

@@ -2,15 +2,16 @@
 // (waiting_room.join).
 //
 // A page of another site cannot: it gets no cookie sent along (SameSite=Lax). Nor can one of a
-// sister host: browsers say that it is another origin (Sec-Fetch-Site), and what the form sends is
-// signed for the stamp in the cookie. A form that was made for another stamp takes nothing; a
-// browser is led back to the page, which has one that fits: it may be of a second tab.
+// sister host: browsers say that it is another origin (Sec-Fetch-Site, Origin), and what the form
+// sends is signed for the stamp in the cookie. A form that was made for another stamp takes
+// nothing; a browser is led back to the page, which has one that fits: it may be of a second tab.
 #include <string>
 #include <utility>
 #include <variant>
 
 #include "http/accept.hpp"
 #include "http/query.hpp"
+#include "proxy/exchange/visit.hpp"
 #include "proxy/exchange/visitor_wish.hpp"
 #include "proxy/exchange/waiting_resource.hpp"
 #include "proxy/exchange/waiting_response.hpp"
@@ -40,11 +41,6 @@ Form read_form(std::string_view text) {
   }
   form.offer = std::move(fields->front().value);
   return form;
-}
-
-bool is_of_another_origin(const http::RequestHead& head) {
-  const http::Field* const site = head.fields.find("Sec-Fetch-Site");
-  return site != nullptr && site->value != "same-origin";
 }
 
 }  // namespace

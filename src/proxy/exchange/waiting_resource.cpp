@@ -1,6 +1,7 @@
 #include "proxy/exchange/waiting_resource.hpp"
 
 #include "http/accept.hpp"
+#include "proxy/exchange/visit.hpp"
 #include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/visitor_wish.hpp"
 #include "proxy/exchange/waiting_draw.hpp"
@@ -73,12 +74,17 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
   co_return shown;
 }
 
-// POST, of all but the form that takes a place.
+// POST, of all but the form that takes a place. /leave takes a field that no form can send.
 Task<Answer> WaitingResource::answer_form(std::string_view part) {
-  if (part == "/extend") return extend();
   if (part == "/leave") return leave();
+  if (is_of_another_origin(request_.head)) return refuse_form();
+  if (part == "/extend") return extend();
   if (part == "/rejoin") return rejoin();
   return answer_refresh(part == "/refresh/on");
+}
+
+Task<Answer> WaitingResource::refuse_form() {
+  co_return waiting_told(403, "A form of the waiting page counts only from that page.");
 }
 
 Task<Answer> WaitingResource::answer_refresh(bool is_on) {
@@ -130,6 +136,7 @@ Task<VisitorStatus> WaitingResource::ask() {
   if (!token) co_return ask_with_none();
   if (token->kind == TokenKind::pass) co_return ask_with_pass(*token);
   if (token->kind == TokenKind::ticket) co_return ask_with_ticket(*token);
+  if (only_looks(request_.head)) co_return ask_with_none();
   VisitorStatus status = co_await ask_with_stamp(*token);
   co_return status;
 }

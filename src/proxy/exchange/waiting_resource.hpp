@@ -47,6 +47,7 @@ class WaitingResource {
   bool find(std::string_view name);
   RoomAsker asker() const { return {services_, parking_}; }
   Task<Answer> answer_form(std::string_view part);
+  static Task<Answer> refuse_form();
   Task<Answer> answer_refresh(bool is_on);
   Task<Answer> rejoin();
   Task<Answer> show();

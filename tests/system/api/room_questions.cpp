@@ -170,6 +170,11 @@ void RoomQuestions::add_visitors(Questions& to) const {
     to["POST" + room + refresh + " 303"] = [=, this] { return program("POST", "sale/" + refresh); };
     to["POST" + room + refresh + " 404"] = [=, this] { return program("POST", "none/" + refresh); };
   }
+  for (const std::string form : {"refresh/off", "refresh/on", "rejoin", "extend"}) {
+    to["POST" + room + form + " 403"] = [=, this] {
+      return program("POST", "sale/" + form, "", "Sec-Fetch-Site: cross-site\r\n");
+    };
+  }
   to["POST" + room + "rejoin 303"] = [this] { return program("POST", "sale/rejoin"); };
   to["POST" + room + "rejoin 404"] = [this] { return program("POST", "none/rejoin"); };
 }

@@ -15,6 +15,7 @@ using nlohmann::json;
 
 namespace {
 
+constexpr const char* kJoined = R"(spillway_waiting_room_joined_total{room="sale"})";
 constexpr const char* kEntered = R"(spillway_waiting_room_entered_total{room="sale"})";
 
 // What a browser asks for besides pages, with the cookies of its visitor.
@@ -72,6 +73,60 @@ TEST_CASE("what is no visit claims no ticket, and does not use up the place of i
   CHECK(shop.requests().empty());
   CHECK(is_in(visitor.visit()));
   CHECK(proxy.metric(kEntered) == 1);
+}
+
+TEST_CASE("neither HEAD nor a prefetch takes a place, also of the waiting room's own path") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  const std::string ticket = "/_spillway/rooms/sale/ticket";
+  Visitor visitor(proxy);
+  visitor.visit();
+  const std::string stamp = visitor.jar();
+  for (const char* purpose : {"Sec-Purpose: prefetch\r\n", "Sec-Purpose: prefetch;prerender\r\n",
+                              "Purpose: prefetch\r\n"}) {
+    CAPTURE(purpose);
+    const Message told = visitor.ask("GET", ticket, purpose);
+    CHECK(told.status() == 200);
+    CHECK(json::parse(told.body).value("state", "") == "arrived");
+    CHECK_FALSE(told.field("Set-Cookie"));
+  }
+  for (const char* path : {"/ticket", "/events"}) {
+    visitor.client().send("HEAD /_spillway/rooms/sale" + std::string(path) +
+                          " HTTP/1.1\r\nHost: a\r\nCookie: " + stamp + "\r\n\r\n");
+    const Message head = visitor.client().read_response(Expected::head_only);
+    CHECK(head.status() == 200);
+    CHECK_FALSE(head.field("Set-Cookie"));
+  }
+  CHECK(proxy.metric(kJoined) == 0);
+  CHECK(visitor.poll().value("state", "") == "waiting");  // the control
+  CHECK(proxy.metric(kJoined) == 1);
+}
+
+TEST_CASE("a form of the waiting page counts only from its own origin") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  const std::string kPage =
+      "Accept: text/html\r\nReferer: http://a/sale/page\r\nContent-Length: 0\r\n";
+  for (const std::string form : {"refresh/off", "refresh/on", "extend", "rejoin"}) {
+    Visitor visitor(proxy);
+    visitor.join();
+    const auto press = [&](const std::string& from) {
+      return visitor.ask("POST", "/_spillway/rooms/sale/" + form, kPage + from);
+    };
+    for (const std::string from :
+         {"Sec-Fetch-Site: cross-site\r\n", "Sec-Fetch-Site: same-site\r\n", "Origin: http://b\r\n",
+          "Origin: null\r\n", "Origin: http://a.b\r\n"}) {
+      CAPTURE(form);
+      CAPTURE(from);
+      const Message refused = press(from);
+      CHECK(refused.status() == 403);
+      CHECK_FALSE(refused.field("Set-Cookie"));
+    }
+    // The control: Sec-Fetch-Site counts where both are sent.
+    for (const std::string from : {"", "Origin: http://a\r\n", "Sec-Fetch-Site: same-origin\r\n",
+                                   "Sec-Fetch-Site: same-origin\r\nOrigin: http://b\r\n"})
+      CHECK(press(from).status() == 303);
+  }
 }
 
 TEST_CASE("pictures of a page over plain HTTP, where nothing says so but Accept, make no ticket") {
