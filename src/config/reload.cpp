@@ -14,6 +14,12 @@ bool defers(const Config& config) {
                      [](const Route& route) { return route.defer.has_value(); });
 }
 
+bool has_waiting_room(const Config& config, const std::string& name) {
+  return std::ranges::any_of(config.routes, [&name](const Route& route) {
+    return route.waiting_room.has_value() && route.name == name;
+  });
+}
+
 }  // namespace
 
 Problems needs_restart(const Config& running, const Config& wanted, bool has_store) {
@@ -40,6 +46,21 @@ Problems needs_restart(const Config& running, const Config& wanted, bool has_sto
                         "at the start: this takes a restart"});
   }
   return problems;
+}
+
+std::vector<RenamedWaitingRoom> renamed_waiting_rooms(const Config& running, const Config& wanted) {
+  std::vector<RenamedWaitingRoom> renamed;
+  for (std::size_t n = 0; n < running.routes.size(); ++n) {
+    const Route& former = running.routes[n];
+    if (!former.waiting_room || has_waiting_room(wanted, former.name)) continue;
+    const auto next = std::ranges::find_if(wanted.routes, [&](const Route& route) {
+      return route.waiting_room && route.match == former.match &&
+             !has_waiting_room(running, route.name);
+    });
+    if (next != wanted.routes.end())
+      renamed.push_back({n, static_cast<std::size_t>(next - wanted.routes.begin())});
+  }
+  return renamed;
 }
 
 }  // namespace spillway::config

@@ -99,6 +99,8 @@ class ClientSession {
   virtual void hand_over(std::unique_ptr<VisitorStream> stream) = 0;
 
   // --- How the connection goes on.
+  // As Stream::give_up_after().
+  virtual void give_up_after(Milliseconds untaken) = 0;
   // No request follows on it.
   virtual void close_after_response() = 0;
   // Closes without a response, or without more of it.

@@ -68,6 +68,7 @@ class Http1Session final : public ClientSession, public Swept {
   void hand_over(std::unique_ptr<VisitorStream> stream) override;
   void close_after_response() override;
   void close_now() override { next_ = Next::closed; }
+  void give_up_after(Milliseconds untaken) override { client_->give_up_after(untaken); }
   void abort() override;
   bool is_open() const override { return client_->open(); }
 

@@ -7,6 +7,10 @@ namespace spillway::proxy {
 
 namespace {
 
+// Events come every 15 s at least, so a client that has vanished without a word is gone from the
+// counts 45 s later at most, and a visitor no longer seems to be there.
+constexpr Milliseconds kUntaken{30'000};
+
 bool is_event_stream_type(std::string_view type) {
   return http::iequals(http::trim(type.substr(0, type.find(';'))), "text/event-stream");
 }
@@ -55,6 +59,7 @@ std::optional<Fault> begin_own_events(Services& services, const RequestContext& 
   http::ForwardedResponse with{.request_id = request.id(services.random)};
   with.date = services.wall_clock.date();
   if (!session.start_fallback(head, with)) return head_too_large();
+  session.give_up_after(kUntaken);
   permit.open();
   return std::nullopt;
 }

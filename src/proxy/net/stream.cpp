@@ -170,6 +170,11 @@ void Stream::on_events(std::uint32_t events) {
   }
 }
 
+void Stream::give_up_after(Milliseconds untaken) {
+  const auto time = static_cast<unsigned>(untaken.count());
+  ::setsockopt(descriptor_, IPPROTO_TCP, TCP_USER_TIMEOUT, &time, sizeof time);
+}
+
 void Stream::shutdown_send() { ::shutdown(descriptor_, SHUT_WR); }
 
 void Stream::close() {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/time.hpp"
 #include "proxy/net/event_loop.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/pipe.hpp"
@@ -56,6 +57,10 @@ class Stream : public Watcher, private Posted {
   Source& readable();
   Source& writable();
 
+  // From then on it is broken once bytes that were sent have not been taken for so long: the peer
+  // has vanished, or reads nothing (TCP_USER_TIMEOUT of tcp(7); RFC 5482). Otherwise the kernel
+  // goes on sending them again for a quarter of an hour.
+  void give_up_after(Milliseconds untaken);
   void shutdown_send();
   // Closes the descriptor, and drops the reference to itself before the loop waits again.
   void close();

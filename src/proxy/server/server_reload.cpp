@@ -12,6 +12,24 @@ namespace spillway::proxy {
 namespace {
 // How long to wait for ended requests to release their generation.
 constexpr Milliseconds kEndTimeout{2000};
+
+// Whoever waits or is inside would have neither place nor session in one of another name.
+config::Problems emptied_rooms(const Generation& former, const config::Config& wanted) {
+  config::Problems problems;
+  for (const auto& [running, next] : config::renamed_waiting_rooms(former.config, wanted)) {
+    const waiting::Counts counts = former.waiting_rooms[running]->counts(Clock::now());
+    const std::size_t visitors = counts.waiting + counts.processing + counts.active;
+    if (visitors == 0) continue;
+    problems.push_back(
+        {"$.routes[" + std::to_string(next) + "].name",
+         "found \"" + wanted.routes[next].name + "\" in place of \"" +
+             former.config.routes[running].name + "\", whose waiting room has visitors (" +
+             std::to_string(visitors) +
+             "): it goes by the name of its route, and they would lose their places. Keep the "
+             "name, or take the route out in one reload and in again in the next"});
+  }
+  return problems;
+}
 }  // namespace
 
 ReloadResult Server::Parts::reload(ReadConfiguration wanted) {
@@ -34,6 +52,7 @@ config::Problems Server::Parts::try_reload(ReadConfiguration wanted) {
   }
   const std::shared_ptr<Generation> former = generations.current();
   auto problems = config::needs_restart(former->config, *wanted.config, jobs != nullptr);
+  if (problems.empty()) problems = emptied_rooms(*former, *wanted.config);
   if (!problems.empty()) return problems;
   try {
     const auto next = std::make_shared<Generation>(std::move(*wanted.config),

@@ -170,6 +170,29 @@ TEST_CASE("a waiting room that is gone at a restart or a reload takes its places
   CHECK(has_place(proxy));
 }
 
+TEST_CASE("a reload that renames a route with visitors in its waiting room is refused") {
+  Shop shop;
+  const auto named = [&shop](const std::string& name) {
+    json settings = configuration({shop.address()}, selling(always()));
+    settings["routes"][0]["name"] = name;
+    return settings;
+  };
+  ProxyUnderTest proxy(named("sale"));
+  Visitor visitor(proxy);
+  visitor.join();
+  const Message refused = proxy.reload(named("shop"));
+  CHECK(refused.status() == 422);
+  CHECK(refused.body.find("whose waiting room has visitors (1)") != std::string::npos);
+  CHECK(visitor.is_called());
+  CHECK(is_in(visitor.visit()));
+  CHECK(proxy.reload(named("shop")).status() == 422);  // it is inside
+  CHECK(
+      visitor
+          .ask("POST", "/_spillway/rooms/sale/leave", "Spillway-Leave: 1\r\nContent-Length: 0\r\n")
+          .status() == 204);
+  CHECK(proxy.reload(named("shop")).status() == 200);  // the control: nobody is there
+}
+
 TEST_CASE("a file that is no store of places is not touched, and the proxy does not start") {
   const TemporaryDirectory directory;
   Shop shop;

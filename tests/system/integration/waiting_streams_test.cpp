@@ -1,6 +1,11 @@
 // Visitors who follow their places by server-sent events.
 #include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -21,6 +26,23 @@ Message follow_place(Visitor& visitor, const std::string& more = "") {
   Message head = visitor.client().read_head();
   CHECK(head.status() == 200);
   return head;
+}
+
+// Of this process's connections of that port: how long each waits for its peer to take bytes.
+std::vector<unsigned> patience_of_connections(std::uint16_t port) {
+  std::vector<unsigned> all;
+  for (int socket = 0; socket < 1024; ++socket) {
+    sockaddr_in near{}, far{};
+    socklen_t size = sizeof near, far_size = sizeof far;
+    if (::getsockname(socket, reinterpret_cast<sockaddr*>(&near), &size) != 0) continue;
+    if (near.sin_family != AF_INET || ntohs(near.sin_port) != port) continue;
+    if (::getpeername(socket, reinterpret_cast<sockaddr*>(&far), &far_size) != 0) continue;
+    unsigned time = 0;
+    socklen_t length = sizeof time;
+    if (::getsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &time, &length) == 0)
+      all.push_back(time);
+  }
+  return all;
 }
 
 // Reads on until it is there.
@@ -83,6 +105,20 @@ TEST_CASE("an event stream goes on whatever its client sends, and ends when it l
   read_until(sends_more, "\"position\":1,");
   CHECK(proxy.metric_becomes(kOpenStreams, 1));
   CHECK(shop.requests().size() == 2);
+}
+
+TEST_CASE("an event stream is given up once its client has taken nothing for 30 s") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  Visitor polls(proxy);
+  polls.join();
+  Visitor follows(proxy);
+  follows.join();
+  CHECK(patience_of_connections(proxy.port()) == std::vector<unsigned>{0, 0});  // the control
+  follow_place(follows);
+  std::vector<unsigned> patience = patience_of_connections(proxy.port());
+  std::ranges::sort(patience);
+  CHECK(patience == std::vector<unsigned>{0, 30'000});
 }
 
 TEST_CASE("an event stream keeps its configuration until a reload has to make room") {

@@ -29,5 +29,29 @@ TEST_CASE("changes that need a restart are listed by key and never show a token"
   CHECK(text.find("second-token") == std::string::npos);
 }
 
+TEST_CASE("a route with a waiting room that has another name, and the same match, is renamed") {
+  const auto routes = [](const std::string& list) {
+    return load_good(with(R"("routes":[)" + list + "]"));
+  };
+  const auto route = [](const std::string& name, const std::string& path, bool waits = true) {
+    return R"({"name":")" + name + R"(","match":{"path":")" + path + R"("})" +
+           (waits ? R"(,"waiting_room":{}})" : "}");
+  };
+  const Config running = routes(route("first", "/first") + "," + route("sale", "/sale/**"));
+  const auto renamed = [&](const std::string& list) {
+    return renamed_waiting_rooms(running, routes(list));
+  };
+  const auto both = renamed(route("shop", "/sale/**") + "," + route("first", "/first"));
+  REQUIRE(both.size() == 1);
+  CHECK(both[0].running == 1);
+  CHECK(both[0].wanted == 0);
+  // The control: it has its name, or is gone, or is another one.
+  CHECK(renamed(route("sale", "/sale/**") + "," + route("first", "/first")).empty());
+  CHECK(renamed(route("sale", "/else/**") + "," + route("new", "/sale/**")).empty());
+  CHECK(renamed(route("first", "/first")).empty());
+  CHECK(renamed(route("shop", "/sale/**", false)).empty());
+  CHECK(renamed(route("shop", "/shop/**")).empty());
+}
+
 }  // namespace
 }  // namespace spillway::config

@@ -122,4 +122,17 @@ TEST_CASE("a join says whether it made a ticket") {
   CHECK_FALSE(scene.room.join(id_of(3), scene.now, scene.now).has_joined);  // it is full
 }
 
+TEST_CASE("a ticket that was not written down does not come back once the room has ended") {
+  for (const bool has_ended : {true, false}) {
+    CAPTURE(has_ended);
+    WaitingRoom room(terms_for(1, When::always));
+    Written written;
+    written.until = kStart;
+    written.orders.has_ended = has_ended;
+    room.restore(written, kStart + Milliseconds(1'000));
+    room.recover(id_of(1), kStart, kStart + Milliseconds(1'000));
+    CHECK(room.counts(kStart + Milliseconds(1'000)).waiting == (has_ended ? 0 : 1));
+  }
+}
+
 }  // namespace spillway::waiting

@@ -117,6 +117,7 @@ class ScriptedSession final : public ClientSession {
   Task<Switched> send_switching(const http::ResponseHead&, const http::ForwardedSwitch&) override {
     co_return Switched::client_gone;
   }
+  void give_up_after(Milliseconds) override {}
   void hand_over(std::unique_ptr<Tunnel>) override {}
   void hand_over(std::unique_ptr<VisitorStream>) override {}
 

@@ -313,6 +313,24 @@ TEST_CASE("what ends a send is told apart with the bytes that went out") {
   }
 }
 
+TEST_CASE("a send that its peer takes nothing of for too long fails, if that was asked for") {
+  const std::string body(8 << 20, 'b');
+  Connection patient(tcp_pair());
+  Result goes_on;
+  start_send(patient, {}, body, {}, goes_on);
+  REQUIRE_FALSE(goes_on);
+  Connection gives_up(tcp_pair());
+  gives_up.stream->give_up_after(Milliseconds{100});
+  Result result;
+  start_send(gives_up, {}, body, {}, result);
+  REQUIRE_FALSE(result);
+  REQUIRE(is_done(gives_up, result));
+  CHECK(result->status == Status::failed);
+  patient.loop.poll();
+  CHECK_FALSE(goes_on);  // the control: its peer has taken as little, for longer
+  patient.parking.wake(Wake::cancelled);
+}
+
 TEST_CASE("a send to a peer that is gone fails at once or while it waits") {
   const std::string body(8 << 20, 'b');
   for (const auto pair : {unix_pair, tcp_pair}) {
