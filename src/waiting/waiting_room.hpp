@@ -229,8 +229,8 @@ class WaitingRoom {
   void count(const Turned& turned, Time now);
   // No visitor could be heard of for a while: each counts as heard of now, and a call begins anew.
   void pardon(Time now);
-  // Of a proxy that was cut off: its sessions, and tickets that it has heard of. What has ended is
-  // over, unless it was not heard of.
+  // Of a proxy that was cut off: its sessions, tickets that it has heard of, and what was given up
+  // (Kind::left, Kind::ended). What has ended is over, unless it was not heard of.
   void bring_back(std::span<const Place> places, Time now);
   // For this proxy (happenings.hpp): others note what follows from their own orders.
   void note_events(bool notes) { happenings_.hush(!notes); }

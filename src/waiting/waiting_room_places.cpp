@@ -1,6 +1,7 @@
 // What survives the process: see place.hpp.
 #include <algorithm>
 
+#include "waiting/by_tie.hpp"
 #include "waiting/token.hpp"
 #include "waiting/waiting_room.hpp"
 
@@ -9,15 +10,6 @@ namespace spillway::waiting {
 namespace {
 
 constexpr std::size_t kListed = 1024;
-
-// A ticket that is inserted later stands behind those of the same order.
-std::vector<const Place*> by_tie(const std::vector<Place>& places) {
-  std::vector<const Place*> sorted;
-  sorted.reserve(places.size());
-  for (const Place& place : places) sorted.push_back(&place);
-  std::ranges::stable_sort(sorted, {}, [](const Place* place) { return place->tie; });
-  return sorted;
-}
 
 }  // namespace
 

@@ -1,9 +1,25 @@
 // What a waiting room of several proxies needs besides: see replica.hpp.
 #include <algorithm>
 
+#include "waiting/by_tie.hpp"
 #include "waiting/waiting_room.hpp"
 
 namespace spillway::waiting {
+
+namespace {
+
+// So many of the same order stand before it, if there are as many: it has just been inserted,
+// behind them all.
+void stand_among_equals(TieredLine& line, const TieredLine::Member& member, std::uint32_t tie) {
+  const Line& tier = line.of(member.priority);
+  const std::size_t wanted = tier.before(tier.order(member.slot)) + tie;
+  if (wanted >= tier.ahead(member.slot).all) return;
+  const Slot next = tier.at(wanted);
+  line.remove(member);
+  line.insert_before(member, next);
+}
+
+}  // namespace
 
 std::optional<WaitingRoom::View> WaitingRoom::peek(const TicketId& id) const {
   if (sessions_.has(id)) return view_of_session(id);
@@ -55,11 +71,24 @@ void WaitingRoom::pardon(Time now) {
 }
 
 void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
-  for (const Place& place : places) {
+  for (const Place* const each : by_tie(places)) {
+    const Place& place = *each;
+    const Slot slot = find(place.id);
+    if (place.kind == Place::Kind::left && slot != kNoSlot) {
+      stock_.take_back(place.id);
+      forget(slot);
+      begins_.add(now);
+      ++counts_.entered;
+      end_session(place.id, Ended::cancelled, now);
+      continue;
+    }
+    if (!place.is_here()) {
+      cancel(place.id, now);
+      continue;
+    }
     const std::optional<End> end = ended_.find(place.id, now);
     const bool is_over = end && end->why != Ended::abandoned && end->why != Ended::idle;
     if (is_over || sessions_.has(place.id)) continue;
-    const Slot slot = find(place.id);
     if (place.kind == Place::Kind::session) {
       stock_.take_back(place.id);  // of a ticket that is called: its session has another one
       if (!restore_session(place, now)) {
@@ -70,11 +99,12 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
       begins_.add(now);
       journal_.note(place.id);
       ++counts_.entered;
-    } else if (place.kind == Place::Kind::ticket && slot == kNoSlot && !orders_.has_ended) {
+    } else if (slot == kNoSlot && !orders_.has_ended) {
       const std::optional<Wish> wish = wish_of(place);
       if (!wish) continue;
       const Slot made = insert(place.id, std::min(place.since, now), place.priority, *wish);
       if (place.order) stand(made, *place.order);
+      stand_among_equals(line(made), member(made), place.tie);
       tickets_[made].missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
       heard(made, now);
     }

@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace spillway::proxy {
@@ -312,6 +313,8 @@ RoomKeeper::Failed RoomKeeper::come_back(Member& member) {
   };
   member.back.erase(std::unique(member.back.begin(), member.back.end(), is_same),
                     member.back.end());
+  // Rows take them from the end: of tickets of one order the first ones first.
+  std::ranges::stable_sort(member.back, std::greater{}, &waiting::Place::tie);
   if (!knows_last) {
     if (auto failure = begin_anew(member)) return failure;
   }

@@ -126,7 +126,7 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
     pace_.set_active_sessions(terms.active_sessions);
   }
   inside_.own().want_events(waiting::wanted_events(settings));
-  health.is_needed = inside_.room().counts(time).entry.is_paced;
+  health.is_needed = now_in_force().counts(time).entry.is_paced;
   double pace = pace_.tick(time, health);
   if (is_shared()) {
     log_.backend = {.is_overloaded = health.state >= State::overloaded, .pace = pace};

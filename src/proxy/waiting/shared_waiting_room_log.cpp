@@ -10,6 +10,20 @@ namespace spillway::proxy {
 
 using waiting::WaitingRoom;
 
+namespace {
+
+// What is here; and what was given up, or the others would go on counting it. What has run out may
+// go on at another proxy, to which its visitor has gone.
+bool is_to_be_told(waiting::Place& place, const WaitingRoom& room, waiting::Time now) {
+  if (place.is_here()) return true;
+  const auto end = room.end_of(place.id, now);
+  if (!end || is_expiry(end->why)) return false;
+  place.kind = end->was_session ? waiting::Place::Kind::left : waiting::Place::Kind::ended;
+  return true;
+}
+
+}  // namespace
+
 void SharedWaitingRoom::share(std::unique_ptr<RoomOutbox> outbox) {
   const std::lock_guard lock(mutex_);
   // The keys are now those of all proxies.
@@ -139,19 +153,20 @@ std::vector<waiting::Place> SharedWaitingRoom::come_back(const std::vector<waiti
                                                          TimePoint now) {
   const std::lock_guard lock(mutex_);
   const waiting::Time time = advance(now);
+  const WaitingRoom& known = now_in_force();
   std::vector<waiting::Place> places;
-  inside_.room().look_up(ids, time, places);
+  known.look_up(ids, time, places);
   if (log_.apart) {
     if (const auto changed = log_.apart->take_changed()) {
-      log_.apart->look_up(*changed, time, places);
+      known.look_up(*changed, time, places);
     } else {
-      for (WaitingRoom::Listing at; log_.apart->list(at, places);) {
+      for (WaitingRoom::Listing at; known.list(at, places);) {
       }
     }
   }
+  std::erase_if(places, [&](waiting::Place& each) { return !is_to_be_told(each, known, time); });
   log_.is_cut_off = false;
   log_.apart.reset();
-  std::erase_if(places, [](const waiting::Place& each) { return !each.is_here(); });
   return places;
 }
 

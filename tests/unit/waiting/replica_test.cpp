@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -10,6 +11,7 @@
 
 #include "base/random.hpp"
 #include "crowd.hpp"
+#include "waiting/by_tie.hpp"
 #include "waiting/replica.hpp"
 
 namespace spillway::waiting {
@@ -252,6 +254,75 @@ TEST_CASE("events of a proxy's own rows are noted by it alone") {
   const auto events = replica.own().take_events(9);
   REQUIRE(!events.empty());
   CHECK(std::ranges::all_of(events, [](const Happening& each) { return each.id == id_of(2); }));
+}
+
+std::vector<TicketId> order_in(const WaitingRoom& room) {
+  std::vector<TicketId> ids;
+  for (const auto& report : room.list_line(std::nullopt, 100, kStart)) ids.push_back(report.id);
+  return ids;
+}
+
+std::vector<Place> places_of(const WaitingRoom& room) {
+  std::vector<Place> places;
+  room.look_up(order_in(room), kStart, places);
+  return places;
+}
+
+TEST_CASE("tickets of one arrival that are brought back keep their order, whichever are known") {
+  WaitingRoom apart(terms_for(1, When::always));
+  for (std::uint64_t n = 1; n <= 5; ++n) apart.join(id_of(n), kStart, kStart);
+  apart.move(id_of(4), 0);
+  apart.move(id_of(2), 4);
+  const std::vector<TicketId> wanted = order_in(apart);
+  std::vector<Place> places = places_of(apart);
+  REQUIRE(places.size() == 5);
+  for (int turn = 0; turn < 5; ++turn) {
+    std::ranges::rotate(places, places.begin() + 1);
+    for (const std::size_t known : {0U, 1U, 3U}) {
+      CAPTURE(turn);
+      CAPTURE(known);
+      const std::span<const Place> all = places;
+      WaitingRoom in_one_row(terms_for(1, When::always));
+      in_one_row.bring_back(all.first(known), kStart);
+      in_one_row.bring_back(all.subspan(known), kStart);
+      CHECK(order_in(in_one_row) == wanted);
+      WaitingRoom in_rows(terms_for(1, When::always));
+      in_rows.bring_back(all.first(known), kStart);
+      for (const Place* const place : by_tie(all.subspan(known)))
+        in_rows.bring_back({place, 1}, kStart);
+      CHECK(order_in(in_rows) == wanted);
+    }
+  }
+  // The control: what says nothing of its order stands behind.
+  std::ranges::reverse(places);
+  WaitingRoom without(terms_for(1, When::always));
+  for (Place place : places) {
+    place.tie = 99;
+    without.bring_back({&place, 1}, kStart);
+  }
+  CHECK(order_in(without) != wanted);
+}
+
+TEST_CASE("a session and a ticket that were given up elsewhere are given up here") {
+  WaitingRoom room(terms_for(3));
+  REQUIRE(room.join(id_of(1), kStart, kStart).session);
+  REQUIRE(room.join(id_of(2), kStart, kStart).session);
+  room.hold_open(true);
+  for (const std::uint64_t n : {3, 4, 5}) REQUIRE(room.join(id_of(n), kStart, kStart).has_joined);
+  const std::vector<Place> told{{.id = id_of(1), .kind = Place::Kind::left},
+                                {.id = id_of(3), .kind = Place::Kind::left},
+                                {.id = id_of(4), .kind = Place::Kind::ended},
+                                {.id = id_of(9), .kind = Place::Kind::left}};
+  room.bring_back(told, kStart);
+  const Counts counts = room.counts(kStart);
+  CHECK(counts.active == 1);
+  CHECK(counts.waiting + counts.processing == 1);
+  CHECK(room.hear(id_of(5), kStart)->ahead == 0);  // the control: nothing was said of these
+  CHECK(room.has_session(id_of(2)));
+  for (const std::uint64_t n : {1, 3}) CHECK(room.end_of(id_of(n), kStart)->was_session);
+  CHECK_FALSE(room.end_of(id_of(4), kStart)->was_session);
+  // That it had come in counts.
+  CHECK(counts.entered == 3);
 }
 
 }  // namespace

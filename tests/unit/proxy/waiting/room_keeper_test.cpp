@@ -269,6 +269,43 @@ TEST_CASE("with `open` a proxy that is cut off goes on, and what became of it is
   CHECK(first.becomes([&] { return first.ahead(8).has_value(); }));
 }
 
+TEST_CASE("who has come in and left at a proxy that is cut off is kept by none afterwards") {
+  Database database;
+  auto room = settings(4, config::OnStoreFailure::open);
+  room.opening.when = config::WaitingWhen::always;
+  Proxy first(database, room);
+  Proxy second(database, room);
+  const auto is_called = [&](std::uint8_t number) {
+    return second.becomes([&] {
+      const auto view = second.room->last_seen({{number}}, Clock::now());
+      return view && view->state == waiting::TicketState::processing;
+    });
+  };
+  for (const std::uint8_t number : {7, 8}) REQUIRE(second.joins(number));
+  for (const std::uint8_t number : {7, 8}) REQUIRE(is_called(number));
+  REQUIRE(first.becomes([&] { return first.room->counts(Clock::now()).processing == 2; }));
+  second.is_cut = true;
+  for (const std::uint8_t number : {7, 8}) {
+    const Token ticket{TokenKind::ticket, {{number}}, 0, second.room->time_at(Clock::now())};
+    REQUIRE(second.becomes([&] {
+      const auto claimed = second.ask(waiting::Claim{{ticket}});
+      return claimed && claimed->session;
+    }));
+    second.room->hear(ticket, Clock::now());  // it is reported as a ticket, too
+  }
+  REQUIRE(second.ask(waiting::Cancel{.id = {{8}}}) == true);
+  CHECK(first.room->counts(Clock::now()).processing == 2);  // it knows nothing of that yet
+  second.is_cut = false;
+  const auto is_known = [](Proxy& proxy) {
+    const waiting::Counts counts = proxy.room->counts(Clock::now());
+    const auto view = proxy.room->last_seen({{7}}, Clock::now());
+    return counts.active == 1 && counts.waiting + counts.processing == 0 && view &&
+           view->state == waiting::TicketState::fulfilled;
+  };
+  CHECK(first.becomes([&] { return is_known(first); }));
+  CHECK(second.becomes([&] { return is_known(second); }));
+}
+
 TEST_CASE(
     "with `open`, a proxy that is cut off lets in no visitor to a device, also if called by hand") {
   auto room = settings(5, config::OnStoreFailure::open);
