@@ -9,11 +9,15 @@
 #include <array>
 #include <cerrno>
 
+#include "base/hmac.hpp"
+
 namespace spillway::store {
 
 namespace {
 
-constexpr std::string_view kSealedText = "sealed1:";
+constexpr std::string_view kSealedText = "sealed2:";
+constexpr std::string_view kFormerText = "sealed1:";  // as long
+constexpr std::string_view kPurpose = "spillway: key of a job, 2:";
 
 std::uint8_t* bytes(char* text) { return reinterpret_cast<std::uint8_t*>(text); }
 const std::uint8_t* bytes(const char* text) { return reinterpret_cast<const std::uint8_t*>(text); }
@@ -67,16 +71,25 @@ std::optional<std::string> open_aes_256_gcm(std::string_view sealed, const Key& 
   return plain;
 }
 
+Key key_of_job(const Key& key, const jobs::JobId& job) {
+  std::string text(kPurpose);
+  text.append(job.bytes.begin(), job.bytes.end());
+  return Key{hmac_sha256(key.bytes, text)};
+}
+
 std::optional<std::string> seal(std::string_view plain, const Key& key, const jobs::JobId& job,
                                 Sealed kind) {
   Nonce nonce{};
   if (!fill_randomly(nonce.data(), nonce.size())) return std::nullopt;
-  return aes_256_gcm(plain, key, nonce, about(job, kind));
+  return aes_256_gcm(plain, key_of_job(key, job), nonce, about(job, kind));
 }
 
 std::optional<std::string> unseal(std::string_view sealed, const Key& key, const jobs::JobId& job,
                                   Sealed kind) {
-  return open_aes_256_gcm(sealed, key, about(job, kind));
+  const std::string said = about(job, kind);
+  std::optional<std::string> plain = open_aes_256_gcm(sealed, key_of_job(key, job), said);
+  if (!plain) plain = open_aes_256_gcm(sealed, key, said);  // of an earlier version
+  return plain;
 }
 
 std::optional<std::string> seal_text(std::string_view plain, const Key& key, const jobs::JobId& job,
@@ -91,7 +104,7 @@ std::optional<std::string> seal_text(std::string_view plain, const Key& key, con
 
 std::optional<std::string> unseal_text(std::string_view text, const Key& key,
                                        const jobs::JobId& job, Sealed kind) {
-  if (!text.starts_with(kSealedText)) return std::string(text);
+  if (!text.starts_with(kSealedText) && !text.starts_with(kFormerText)) return std::string(text);
   text.remove_prefix(kSealedText.size());
   std::string sealed(BASE64_DECODE_LENGTH(text.size()), '\0');
   base64_decode_ctx context;

@@ -1,6 +1,10 @@
 // AES-256-GCM (NIST SP 800-38D) of single values. A sealed value is a random 96-bit nonce, the
 // ciphertext and the 128-bit tag. Job and kind of the value are authenticated with it, so that it
 // cannot take the place of another.
+//
+// Each job has a key of its own, made from the store's: under one key no more than 2^32 values may
+// be sealed with random nonces (SP 800-38D section 8.3), which a store comes to have. What an
+// earlier version sealed with the store's key itself is opened, too.
 #pragma once
 
 #include <array>
@@ -37,6 +41,9 @@ std::string aes_256_gcm(std::string_view plain, const Key& key, const Nonce& non
 std::optional<std::string> open_aes_256_gcm(std::string_view sealed, const Key& key,
                                             std::string_view about);
 
+// HMAC-SHA-256 of the job's id and a text that says for what (NIST SP 800-108 section 4).
+Key key_of_job(const Key& key, const jobs::JobId& job);
+
 // nullopt: the system gives no random bytes.
 std::optional<std::string> seal(std::string_view plain, const Key& key, const jobs::JobId& job,
                                 Sealed kind);
@@ -44,8 +51,9 @@ std::optional<std::string> seal(std::string_view plain, const Key& key, const jo
 std::optional<std::string> unseal(std::string_view sealed, const Key& key, const jobs::JobId& job,
                                   Sealed kind);
 
-// The same as a text, for columns that are texts: "sealed1:" and base64. No method, target or name
-// that was stored before these were sealed begins like that: such a text opens as it is.
+// The same as a text, for columns that are texts: "sealed2:" and base64, "sealed1:" if it is sealed
+// with the store's key itself. No method, target or name that was stored before these were sealed
+// begins like that: such a text opens as it is.
 std::optional<std::string> seal_text(std::string_view plain, const Key& key, const jobs::JobId& job,
                                      Sealed kind);
 std::optional<std::string> unseal_text(std::string_view text, const Key& key,

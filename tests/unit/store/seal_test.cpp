@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/base64.hpp"
 #include "store/sqlite.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/store/under_test.hpp"
@@ -78,6 +79,38 @@ TEST_CASE("what was sealed is opened with the same key, job and kind, and with n
   CHECK(unseal(*seal("", kKey, job_id(1), Sealed::body), kKey, job_id(1), Sealed::body) == "");
 }
 
+// As version 1 sealed it, with the store's key.
+std::string formerly_sealed(const std::string& plain, std::uint64_t job, Sealed kind) {
+  const jobs::JobId id = job_id(job);
+  const std::string about(id.bytes.begin(), id.bytes.end());
+  return aes_256_gcm(plain, kKey, Nonce{7}, about + static_cast<char>(kind));
+}
+
+TEST_CASE("each job has a key of its own, and that opens no other job's values") {
+  const Key first = key_of_job(kKey, job_id(1));
+  CHECK_FALSE(first == kKey);
+  CHECK_FALSE(first == key_of_job(kKey, job_id(2)));
+  CHECK_FALSE(first == key_of_job(Key{{9}}, job_id(1)));
+  CHECK(first == key_of_job(kKey, job_id(1)));
+  const std::string sealed = seal("a body", kKey, job_id(1), Sealed::body).value_or("");
+  const jobs::JobId id = job_id(1);
+  const std::string about = std::string(id.bytes.begin(), id.bytes.end()) + '\2';
+  CHECK(open_aes_256_gcm(sealed, first, about) == "a body");
+  CHECK_FALSE_MESSAGE(open_aes_256_gcm(sealed, kKey, about), "the store's key seals nothing");
+}
+
+TEST_CASE("what an earlier version sealed with the store's key is opened") {
+  const std::string sealed = formerly_sealed("a body", 1, Sealed::body);
+  CHECK(unseal(sealed, kKey, job_id(1), Sealed::body) == "a body");
+  CHECK_FALSE(unseal(sealed, kKey, job_id(2), Sealed::body));
+  CHECK_FALSE(unseal(sealed, kKey, job_id(1), Sealed::head));
+  CHECK_FALSE(unseal(sealed, Key{{9}}, job_id(1), Sealed::body));
+  // "/a" of job 1, as that version wrote it
+  const std::string text = "sealed1:" + base64(formerly_sealed("/a", 1, Sealed::target));
+  CHECK(unseal_text(text, kKey, job_id(1), Sealed::target) == "/a");
+  CHECK_FALSE(unseal_text(text, kKey, job_id(2), Sealed::target));
+}
+
 TEST_CASE("a bit that is changed anywhere in a sealed value is noticed") {
   const std::string sealed = seal("x", kKey, job_id(1), Sealed::body).value_or("");
   for (std::size_t at = 0; at < sealed.size(); ++at) {
@@ -92,7 +125,7 @@ TEST_CASE("a sealed text is printable, opens as it was, and one that was never s
   for (const std::string& plain :
        {target, std::string("/"), std::string(), std::string(3000, 'x')}) {
     const std::string text = seal_text(plain, kKey, job_id(1), Sealed::target).value_or("none");
-    CHECK(text.starts_with("sealed1:"));
+    CHECK(text.starts_with("sealed2:"));
     CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; }));
     CHECK(unseal_text(text, kKey, job_id(1), Sealed::target) == plain);
     CHECK_FALSE(unseal_text(text, Key{{9}}, job_id(1), Sealed::target));
