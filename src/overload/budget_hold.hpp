@@ -1,17 +1,18 @@
 // Whether the budgets of rules keep an upstream's signals low: what they refuse would come back
 // with the end of the state, and with it the state.
 //
-// How much the upstream can do is what it served while a threshold was breached. While as much is
+// The upstream can do what it did in NORMAL, as is remembered for some minutes. While more is
 // offered, and budgets refuse some of it, the state lasts. What the upstream can do may grow
-// meanwhile, which no signal says: so the state may end after a minute; if it comes back, after two
+// meanwhile, which no signal says: so after a minute the state may end; if it comes back, after two
 // the next time, and so on up to 16.
 //
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
+#include "base/reason.hpp"
+#include "base/state.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "overload/signals.hpp"
@@ -20,33 +21,35 @@ namespace spillway::overload {
 
 class BudgetHold {
  public:
-  // With `"regulate": false` no state is held.
-  explicit BudgetHold(const config::Overload& settings) : regulates_(settings.regulate) {}
+  // With `"regulate": false` no state is held, nor in shadow mode, where budgets refuse nothing.
+  explicit BudgetHold(const config::Overload& settings)
+      : is_on_(settings.regulate && settings.mode == config::Mode::enforce) {}
 
-  struct Input {
-    std::uint64_t refused;  // by budgets of rules; only grows
-    bool is_normal;         // the state before this tick
-    bool is_alarming;       // a threshold of some state is breached
-  };
-  // Their refusals are counted anew.
   void continue_from(const BudgetHold& former) {
-    const bool regulates = regulates_;
+    const bool is_on = is_on_;
     *this = former;
-    regulates_ = regulates;
-    refused_.reset();
+    is_on_ = is_on;
   }
 
+  struct Input {
+    bool has_refused;  // a budget of a rule, since the last tick
+    State state;       // before this tick, and its reason
+    Reason reason;
+  };
   void step(const OverloadSignals& signals, const Input& input, TimePoint now);
 
   bool is_holding() const { return holds_; }
 
  private:
-  bool regulates_;
-  std::optional<std::uint64_t> refused_;
-  std::optional<TimePoint> last_;         // when a budget refused
-  double served_ = 0;                     // requests per second, the most while alarming
-  std::optional<TimePoint> quiet_since_;  // nothing has been alarming since
+  void note_state(const OverloadSignals& signals, State state, TimePoint now);
+
+  bool is_on_;
+  State state_ = State::normal;
+  std::optional<TimePoint> last_step_;
   std::optional<TimePoint> normal_since_;
+  double proven_ = 0;  // requests per second, the most in NORMAL
+  std::optional<TimePoint> refused_;
+  std::optional<TimePoint> held_since_;
   bool is_tried_ = false;  // the state may end
   Duration patience_{std::chrono::minutes(1)};
   bool holds_ = false;

@@ -36,7 +36,8 @@ class Budgets {
       token = {rule.bucket, budget.rate};
       return true;
     }
-    bucket.refused.fetch_add(1, std::memory_order_relaxed);
+    if (!bucket.has_refused.load(std::memory_order_relaxed))
+      bucket.has_refused.store(true, std::memory_order_relaxed);
     return false;
   }
 
@@ -46,11 +47,14 @@ class Budgets {
     return buckets_[rule.bucket].tokens.available(budget.rate, budget.burst, now);
   }
 
-  // Requests for which there was none left. Only grows.
-  std::uint64_t refused() const {
-    std::uint64_t sum = 0;
-    for (const Bucket& each : buckets_) sum += each.refused.load(std::memory_order_relaxed);
-    return sum;
+  // Whether there was none left for some request since the last call.
+  bool take_has_refused() {
+    bool has = false;
+    for (Bucket& each : buckets_) {
+      if (each.has_refused.load(std::memory_order_relaxed))
+        has = each.has_refused.exchange(false, std::memory_order_relaxed) || has;
+    }
+    return has;
   }
 
   // For a request that was not sent upstream after all. No effect without a token or the second
@@ -64,7 +68,7 @@ class Budgets {
  private:
   struct alignas(64) Bucket {  // workers that use different budgets do not slow each other down
     resilience::TokenBucket tokens;
-    std::atomic<std::uint64_t> refused{0};
+    std::atomic<bool> has_refused{false};  // rarely written: it shares the line of the tokens
   };
   std::vector<Bucket> buckets_;
 };

@@ -34,7 +34,7 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       plan_(std::make_shared<const AdmissionPlan>(State::normal, Reason::none,
                                                   rules_.of(State::normal))) {
   if (const auto& search = upstream.dispatch.concurrency.search)
-    found_ = make_limit(*search, least_limit(config));
+    found_ = make_limit(*search, least_limit(config), upstream.overload.mode);
 }
 
 void Controller::continue_from(const Controller& former, TimePoint now) {
@@ -91,7 +91,7 @@ void Controller::move_limit(const TickInput& input, const std::optional<LimitSam
                             TimePoint now) {
   if (!found_) {
     regulator_.step(signals_, std::accumulate(input.queued.begin(), input.queued.end(), 0u), now);
-  } else if (sample && moves_ && !sample->is_held_up) {
+  } else if (sample && !sample->is_held_up) {
     found_->step(*sample, now);
   }
 }
@@ -113,11 +113,7 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   scope_.step(signals_.offered_load, {input.started, input.predicted_wait}, now);
   shares_.step(signals_, machine_.reason(), now);
   result.found_futile = !was_futile && is_futile();
-  budgets_.step(signals_,
-                {.refused = input.over_budget,
-                 .is_normal = state() == State::normal,
-                 .is_alarming = machine_.is_alarming(signals_)},
-                now);
+  budgets_.step(signals_, {input.has_refused, state(), machine_.reason()}, now);
   result.transition = machine_.step(signals_, is_holding(), now);
 
   // In shadow mode nothing is known of clients that would have waited.

@@ -69,7 +69,7 @@ class Controller {
   LimitRegulator regulator_;
   std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
   LimitSampler sampler_;
-  bool moves_;  // the limit; not in shadow mode, where it changes nothing
+  bool moves_;  // the limit; not in shadow mode, where it holds nothing back
   BudgetHold budgets_;
   QueueOrderChoice order_;
   ShedScope scope_;

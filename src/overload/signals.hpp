@@ -70,7 +70,7 @@ struct TickInput {
   std::span<const std::uint64_t> started = {};  // by class: requests that got a slot; only grows
   std::span<const double> predicted_wait = {};  // by class, seconds: of a request that came now
   std::span<const TenantShard* const> tenants = {};  // the same ones in every tick
-  std::uint64_t over_budget = 0;                     // refused by budgets of rules; only grows
+  bool has_refused = false;                          // a budget of a rule, since the last tick
   bool is_normal = true;                             // the state before this tick
   Duration wall{0};                                  // since the Unix epoch, by the machine's clock
 };

@@ -61,11 +61,6 @@ class StateMachine {
     return step(signals, false, now);
   }
 
-  // Some state would be entered now.
-  bool is_alarming(const OverloadSignals& signals) const {
-    return alarm(stages_.front(), signals) != Reason::none;
-  }
-
   State state() const { return level_ == 0 ? State::normal : stages_[level_ - 1].name; }
   // The signal that breaches a threshold of the present state now, else of a state below; if none
   // does, the reason of the last transition upwards. none while normal.

@@ -370,7 +370,7 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
                         .started = started,
                         .predicted_wait = predicted,
                         .tenants = tenants,
-                        .over_budget = budgets_.refused(),
+                        .has_refused = budgets_.take_has_refused(),
                         .wall = now.time_since_epoch() + ahead},
                        now);
   returns_.measure(overload::shown_capacity(controller_.signals(), scheduler_.mean_hold()), now);

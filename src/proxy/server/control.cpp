@@ -123,7 +123,7 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .started = ticker.load.started,
        .predicted_wait = ticker.load.predicted_wait,
        .tenants = ticker.tenants,
-       .over_budget = upstream.budgets.refused(),
+       .has_refused = upstream.budgets.take_has_refused(),
        .wall = std::chrono::system_clock::now().time_since_epoch()},
       now);
   limit(upstream, result.limit, now);

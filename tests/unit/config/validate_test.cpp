@@ -351,7 +351,7 @@ TEST_CASE("a concurrency is a number, auto, or bounds in order") {
       {R"("dispatch":{"concurrency":{"low":1}})", "$.dispatch.concurrency.low", "unknown key"},
       {R"("dispatch":{"concurrency":{"min":65,"max":64}})", "$.dispatch.concurrency", order},
       {R"("dispatch":{"concurrency":{"min":65,"initial":64}})", "$.dispatch.concurrency", order},
-      {R"("dispatch":{"concurrency":{"max":10}})", "$.dispatch.concurrency", order},
+      {R"("dispatch":{"concurrency":{"max":10,"initial":11}})", "$.dispatch.concurrency", order},
   });
 }
 

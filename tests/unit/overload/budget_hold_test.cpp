@@ -8,107 +8,128 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// An upstream that can do 400 requests a second, of which 600 are offered.
+struct Rates {
+  double offered, completed;
+};
+
+// An upstream that can do 400 requests a second.
 class Loop {
  public:
-  void run(Duration time, const BudgetHold::Input& input, double offered = 600,
-           double completed = 400) {
+  explicit Loop(const config::Overload& settings = {}) : hold_(settings) {}
+
+  void run(Duration time, State state, Rates rates, bool refuses = true) {
     OverloadSignals signals;
-    signals.offered_rate = offered;
-    signals.completed_rate = completed;
-    for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) {
-      refused_ += input.refused;
-      hold_.step(signals, {refused_, input.is_normal, input.is_alarming}, now_);
-    }
+    signals.offered_rate = rates.offered;
+    signals.completed_rate = rates.completed;
+    for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms)
+      hold_.step(signals, {refuses, state, reason}, now_);
   }
+  void run_normally(Duration time, Rates rates) { run(time, State::normal, rates, false); }
   bool holds() const { return hold_.is_holding(); }
 
+  Reason reason = Reason::tail_latency;
+
  private:
-  BudgetHold hold_{config::Overload{}};
-  std::uint64_t refused_ = 0;
+  BudgetHold hold_;
   TimePoint now_{};
 };
 
-constexpr BudgetHold::Input kNormal{.refused = 0, .is_normal = true, .is_alarming = false};
-constexpr BudgetHold::Input kBreach{.refused = 0, .is_normal = true, .is_alarming = true};
-constexpr BudgetHold::Input kAlarming{.refused = 40, .is_normal = false, .is_alarming = true};
-constexpr BudgetHold::Input kRefusing{.refused = 40, .is_normal = false, .is_alarming = false};
-constexpr BudgetHold::Input kIdle{.refused = 0, .is_normal = false, .is_alarming = false};
+constexpr Rates kUsual{200, 200}, kBegins{600, 400}, kRefused{600, 220};
 
 }  // namespace
 
 TEST_CASE("a state lasts while budgets refuse what would bring it back") {
   Loop loop;
-  loop.run(200ms, kBreach);
-  loop.run(3s, kAlarming);
-  CHECK(loop.holds());
-  loop.run(30s, kRefusing, 600, 220);
+  loop.run_normally(10s, kUsual);
+  loop.run_normally(1s, kBegins);
+  loop.run(30s, State::overloaded, kRefused);
   CHECK(loop.holds());
 }
 
-TEST_CASE("it may end when less is offered than the upstream did, or no budget refuses") {
-  Loop less;
-  less.run(200ms, kBreach);
-  less.run(3s, kAlarming);
-  less.run(1s, kRefusing, 350, 220);
-  CHECK_FALSE(less.holds());
-  less.run(1s, kRefusing, 370, 220);
-  CHECK(less.holds());
-  Loop none;
-  none.run(200ms, kBreach);
-  none.run(3s, kAlarming);
-  none.run(1100ms, kIdle);
-  CHECK_FALSE(none.holds());
-}
-
-TEST_CASE("no budget holds a state that is not there") {
+TEST_CASE("it may end when no more is offered than the upstream did, or no budget refuses") {
   Loop loop;
-  loop.run(10s, {.refused = 40, .is_normal = true, .is_alarming = false});
+  loop.run_normally(1s, kBegins);
+  loop.run(3s, State::overloaded, kRefused);
+  CHECK(loop.holds());
+  loop.run(1s, State::overloaded, {430, 220});
   CHECK_FALSE(loop.holds());
+  loop.run(1s, State::overloaded, kRefused);
+  CHECK(loop.holds());
+  loop.run(1100ms, State::overloaded, kRefused, false);
+  CHECK_FALSE(loop.holds());
+}
+
+TEST_CASE("a pause of an upstream that does what is offered holds nothing") {
+  Loop loop;
+  loop.run_normally(60s, {100, 100});
+  loop.run(3s, State::overloaded, {100, 0});
+  loop.run(1s, State::overloaded, {105, 60});
+  CHECK_FALSE(loop.holds());
+}
+
+TEST_CASE("no budget holds a state for lag or errors, nor without regulation or in shadow mode") {
+  for (const Reason reason : {Reason::event_loop_lag, Reason::error_burst}) {
+    Loop loop;
+    loop.reason = reason;
+    loop.run(3s, State::overloaded, kRefused);
+    CHECK_FALSE(loop.holds());
+  }
+  config::Overload settings;
+  settings.regulate = false;
+  Loop textbook(settings);
+  textbook.run(3s, State::overloaded, kRefused);
+  CHECK_FALSE(textbook.holds());
+  settings = {};
+  settings.mode = config::Mode::shadow;
+  Loop shadow(settings);
+  shadow.run(3s, State::overloaded, kRefused);
+  CHECK_FALSE(shadow.holds());
 }
 
 TEST_CASE("after a minute the state may end, for the upstream may do more by now") {
   Loop loop;
-  loop.run(200ms, kBreach);
-  loop.run(3s, kAlarming);
-  loop.run(59s, kRefusing, 600, 220);
+  loop.run_normally(1s, kBegins);
+  loop.run(59s, State::overloaded, kRefused);
   CHECK(loop.holds());
-  loop.run(2s, kRefusing, 600, 220);
+  loop.run(2s, State::overloaded, kRefused);
   CHECK_FALSE(loop.holds());
 
   SUBCASE("it comes back: after two the next time") {
-    loop.run(1s, kNormal);
-    loop.run(200ms, kBreach);
-    loop.run(1s, kAlarming);
-    loop.run(119s, kRefusing, 600, 220);
+    loop.run_normally(3s, kBegins);
+    loop.run(119s, State::overloaded, kRefused);
     CHECK(loop.holds());
-    loop.run(2s, kRefusing, 600, 220);
+    loop.run(2s, State::overloaded, kRefused);
     CHECK_FALSE(loop.holds());
   }
   SUBCASE("it stays away: after one again") {
-    loop.run(2min, kNormal);
-    loop.run(200ms, kBreach);
-    loop.run(1s, kAlarming);
-    loop.run(59s, kRefusing, 600, 220);
+    loop.run_normally(2min, {600, 600});
+    loop.run(59s, State::overloaded, {800, 220});
     CHECK(loop.holds());
-    loop.run(2s, kRefusing, 600, 220);
+    loop.run(2s, State::overloaded, {800, 220});
     CHECK_FALSE(loop.holds());
+  }
+  SUBCASE("a lower state of a ladder may end too, and a higher one is held anew") {
+    loop.run(5s, State::elevated, kRefused);
+    CHECK_FALSE(loop.holds());
+    loop.run(1s, State::critical, kRefused);
+    CHECK(loop.holds());
   }
 }
 
-TEST_CASE("a new configuration goes on with what was seen, and counts its refusals anew") {
-  BudgetHold former{config::Overload{}};
+TEST_CASE("a new configuration goes on with what was seen, by its own mode") {
   OverloadSignals signals;
   signals.offered_rate = 600;
-  signals.completed_rate = 400;
-  former.step(signals, {0, true, true}, TimePoint{});
-  former.step(signals, {1000, false, false}, TimePoint{} + 100ms);
+  const BudgetHold::Input refusing{true, State::overloaded, Reason::tail_latency};
+  BudgetHold former{config::Overload{}};
+  former.step(signals, refusing, TimePoint{});
   CHECK(former.is_holding());
   BudgetHold next{config::Overload{}};
   next.continue_from(former);
   CHECK(next.is_holding());
-  next.step(signals, {5, false, false}, TimePoint{} + 200ms);
-  CHECK(next.is_holding());
-  next.step(signals, {5, false, false}, TimePoint{} + 2s);
-  CHECK_FALSE(next.is_holding());
+  config::Overload settings;
+  settings.regulate = false;
+  BudgetHold textbook{settings};
+  textbook.continue_from(former);
+  textbook.step(signals, refusing, TimePoint{} + 100ms);
+  CHECK_FALSE(textbook.is_holding());
 }

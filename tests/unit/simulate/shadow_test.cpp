@@ -58,6 +58,21 @@ TEST_CASE("shadow mode counts within a tenth of what enforcing refuses") {
   }
 }
 
+// In shadow mode no two limits can be compared. Against the first one of 64 half of the second load
+// would be refused.
+TEST_CASE("shadow mode counts about what enforcing refuses where the limit is to be found") {
+  for (const std::uint64_t seed : {1u, 2u}) {
+    CAPTURE(seed);
+    Scenario large = load(1600, 16);
+    large.backend.slots = 64;
+    for (Clients& each : large.clients) each.rate *= 4;
+    large.config.upstreams[0].dispatch.concurrency = config::AutoConcurrency{};
+    CHECK(compare(large, seed).error() < 0.1);
+    large.backend.slots = 256;
+    CHECK(compare(large, seed).counted < 0.01 * 6400 * 35);
+  }
+}
+
 TEST_CASE("shadow mode counts little where enforcing refuses little") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     CAPTURE(seed);
