@@ -43,8 +43,10 @@ bool Entrance::lets_by() {
     return true;
   }
   token_ = tokens_.find(*room_, services_.now());
-  if (token_ && room_->keeps(*token_, services_.now())) {
-    if (token_->is_worn) renew(*token_, token_->generation);
+  // In a browser it is a pass like any other, of which copies are found.
+  if (token_ && tokens_.is_program() && room_->keeps(*token_, services_.now())) {
+    const bool is_pass = token_->kind == TokenKind::pass;
+    if (is_pass && token_->is_worn) renew(*token_, token_->generation);
     let_in(token_->id);
     return true;
   }

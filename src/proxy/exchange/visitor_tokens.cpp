@@ -62,12 +62,14 @@ bool VisitorTokens::take(std::string_view name, std::string_view value) {
   return true;
 }
 
+// One that was given in a field does not count in a cookie: pasted into the cookies of many
+// browsers it would serve them all, and no copy of it is ever found.
 std::optional<waiting::Token> VisitorTokens::find(const VisitorCookie& cookie,
                                                   TimePoint now) const {
   for (const Carried& carried : carried_) {
     if (carried.cookie != cookie) continue;
-    if (const auto token = cookie.room->verify({carried.text.data(), carried.text.size()}, now))
-      return token;
+    const auto token = cookie.room->verify({carried.text.data(), carried.text.size()}, now);
+    if (token && token->carrier == waiting::Carrier::cookie) return token;
   }
   return std::nullopt;
 }

@@ -27,7 +27,7 @@ class VisitorTokens {
 
   // Views of the head do not survive it. An error if what is left is no head.
   http::Error take();
-  // The one for this waiting room that is valid.
+  // The one for this waiting room that is valid. In a cookie only what was given in one counts.
   std::optional<waiting::Token> find(const SharedWaitingRoom& room, TimePoint now) const;
 
   // Whether the client sends its token in Spillway-Ticket.

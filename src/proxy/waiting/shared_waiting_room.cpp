@@ -100,7 +100,7 @@ bool SharedWaitingRoom::keeps(const waiting::Token& token, TimePoint now) {
     if (!goes_on(room, token.id, time)) return false;
     if (!is_ticket) return true;
     const auto report = room.inspect(token.id, time);
-    return !token.is_worn && report && time - report->view.joined > waiting::kSlice;
+    return report && time - report->view.joined > waiting::kSlice;
   });
   return is_inside && !stay(token.id, now);
 }

@@ -320,6 +320,31 @@ TEST_CASE("a program goes on with one token of the field, and makes none of that
   CHECK(joined_field != joined_cookie);  // the control
 }
 
+TEST_CASE("a program's token counts in no cookie") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  Program program(proxy);
+  program.join();
+  REQUIRE(program.is_called());
+  RawClient client(proxy.port());
+  const auto carried = [&](const std::string& fields) {
+    return client.ask(get("/sale/page", fields));
+  };
+  const std::string in_cookie = "Cookie: spillway-sale=";
+  CHECK_FALSE(is_in(carried(in_cookie + program.token + "\r\n")));
+  const Message entered = program.ask("GET", "/sale/page");
+  REQUIRE(is_in(entered));
+  CHECK_FALSE(is_in(carried(in_cookie + program.token + "\r\n")));
+  // Beside the one in the field it is none either: that one counts.
+  CHECK(is_in(
+      carried("Spillway-Ticket: " + program.token + "\r\n" + in_cookie + program.token + "\r\n")));
+  // The controls: in the field, and that of the cookie of the same response.
+  CHECK(is_in(carried("Spillway-Ticket: " + program.token + "\r\n")));
+  const std::string given = entered.field("Set-Cookie").value_or("");
+  REQUIRE(given.starts_with("spillway-sale=p"));
+  CHECK(is_in(carried("Cookie: " + given.substr(0, given.find(';')) + "\r\n")));
+}
+
 TEST_CASE("a script of a page joins with the cookie, and is not shown the token") {
   Shop shop;
   ProxyUnderTest proxy(shop.address(), selling(always()));

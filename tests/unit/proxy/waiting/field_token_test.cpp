@@ -117,6 +117,26 @@ TEST_CASE("control: a token of a cookie that is never exchanged for the next one
   }
 }
 
+TEST_CASE("a token of the field counts as long as its key does, also in the last hours of it") {
+  for (const TokenKind kind : {TokenKind::pass, TokenKind::ticket}) {
+    CAPTURE(static_cast<char>(kind));
+    Play play(Carrier::field);
+    const Token& token = kind == TokenKind::pass ? play.pass() : play.ticket();
+    const auto signed_before = [&](std::chrono::hours age) {
+      const waiting::TokenText text = play.room().sign(token, play.now() - age);
+      return play.room().verify({text.data(), text.size()}, play.now());
+    };
+    constexpr auto kAccepted = waiting::TokenKeys::kKeyUse * waiting::TokenKeys::kFormerKeys;
+    const auto worn = signed_before(kAccepted);
+    REQUIRE(worn);
+    REQUIRE(worn->is_worn);
+    const Milliseconds ttl = play.settings().sessions.ttl;
+    CHECK(play.stays(*worn, 2 * ttl) >= ttl);
+    CHECK(play.why_over() == waiting::Ended::too_long);
+    CHECK_FALSE(signed_before(kAccepted + waiting::TokenKeys::kKeyUse));  // the control
+  }
+}
+
 TEST_CASE("a program that was idle is out, although its token was given in a field") {
   Play play(Carrier::field);
   CHECK(play.lets_in(play.pass()));
