@@ -11,15 +11,13 @@ namespace {
 
 constexpr std::chrono::milliseconds kLogPatience{3'000};
 
-// The first of them, each once.
-std::vector<waiting::TicketId> take_some(std::vector<waiting::TicketId>& from, std::size_t most) {
-  std::ranges::sort(from);
-  from.erase(std::unique(from.begin(), from.end()), from.end());
-  if (from.size() <= most) return std::exchange(from, {});
-  const auto end = from.begin() + static_cast<std::ptrdiff_t>(most);
-  std::vector<waiting::TicketId> some(from.begin(), end);
+// The first of them.
+std::vector<waiting::TicketId> take_some(std::set<waiting::TicketId>& from, std::size_t most) {
+  const auto some = static_cast<std::ptrdiff_t>(std::min(from.size(), most));
+  const auto end = std::next(from.begin(), some);
+  std::vector<waiting::TicketId> taken(from.begin(), end);
   from.erase(from.begin(), end);
-  return some;
+  return taken;
 }
 
 }  // namespace
@@ -34,11 +32,9 @@ bool RoomOutbox::submit(std::shared_ptr<RoomCall> call) {
   return true;
 }
 
-void RoomOutbox::add(std::vector<waiting::TicketId>& to, const waiting::TicketId& id) {
+void RoomOutbox::add(std::set<waiting::TicketId>& to, const waiting::TicketId& id) {
   const std::lock_guard lock(mutex_);
-  // A program may go on with one token as fast as it can.
-  const bool is_last = !to.empty() && to.back() == id;
-  if (!is_last && to.size() < kMostHeard) to.push_back(id);
+  if (to.size() < kMostHeard) to.insert(id);
 }
 
 void RoomOutbox::count(waiting::WaitingRoom::Door door) {
@@ -86,8 +82,8 @@ waiting::News RoomOutbox::take_news() {
 
 void RoomOutbox::put_back(waiting::News news) {
   const std::lock_guard lock(mutex_);
-  heard_.insert(heard_.end(), news.heard.begin(), news.heard.end());
-  stayed_.insert(stayed_.end(), news.stayed.begin(), news.stayed.end());
+  heard_.insert(news.heard.begin(), news.heard.end());
+  stayed_.insert(news.stayed.begin(), news.stayed.end());
   turned_.has_stamped |= news.turned.has_stamped;
   turned_.full += news.turned.full;
   turned_.taken += news.turned.taken;
@@ -96,9 +92,9 @@ void RoomOutbox::put_back(waiting::News news) {
 
 std::vector<waiting::TicketId> RoomOutbox::reported() const {
   const std::lock_guard lock(mutex_);
-  std::vector<waiting::TicketId> all = heard_;
-  all.insert(all.end(), stayed_.begin(), stayed_.end());
-  return take_some(all, all.size());
+  std::vector<waiting::TicketId> all;
+  std::ranges::set_union(heard_, stayed_, std::back_inserter(all));
+  return all;
 }
 
 std::optional<waiting::Outcome> wait_for_log(RoomOutbox& outbox, waiting::Command command) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,7 @@ class RoomOutbox {
 
   // false: the log does not answer now, or too many wait; done() is not called.
   bool submit(std::shared_ptr<RoomCall> call);
-  // Beyond kMostHeard they are left out: the visitor polls again.
+  // Beyond kMostHeard visitors they are left out: the visitor polls again.
   void hear(const waiting::TicketId& id) { add(heard_, id); }
   void stay(const waiting::TicketId& id) { add(stayed_, id); }
   void count(waiting::WaitingRoom::Door door);
@@ -60,14 +61,16 @@ class RoomOutbox {
   void refuse(bool is_refused);
 
  private:
-  void add(std::vector<waiting::TicketId>& to, const waiting::TicketId& id);
+  void add(std::set<waiting::TicketId>& to, const waiting::TicketId& id);
 
   const std::function<void()> ring_;
   mutable std::mutex mutex_;
   bool is_refused_ = false;
   Calls calls_;
-  std::vector<waiting::TicketId> heard_;
-  std::vector<waiting::TicketId> stayed_;
+  // Each once: a program may go on with one token as fast as it can, and pushes out no news of
+  // others.
+  std::set<waiting::TicketId> heard_;
+  std::set<waiting::TicketId> stayed_;
   waiting::WaitingRoom::Turned turned_;
   std::optional<waiting::Terms> terms_;
 };

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* kJoined = R"(spillway_waiting_room_joined_total{room="sale"})";
+constexpr const char* kMadeTickets = R"(spillway_waiting_room_joined_total{room="sale"})";
 constexpr const char* kEntered = R"(spillway_waiting_room_entered_total{room="sale"})";
 
 // What a browser asks for besides pages, with the cookies of its visitor.
@@ -97,9 +97,9 @@ TEST_CASE("neither HEAD nor a prefetch takes a place, also of the waiting room's
     CHECK(head.status() == 200);
     CHECK_FALSE(head.field("Set-Cookie"));
   }
-  CHECK(proxy.metric(kJoined) == 0);
+  CHECK(proxy.metric(kMadeTickets) == 0);
   CHECK(visitor.poll().value("state", "") == "waiting");  // the control
-  CHECK(proxy.metric(kJoined) == 1);
+  CHECK(proxy.metric(kMadeTickets) == 1);
 }
 
 TEST_CASE("a form of the waiting page counts only from its own origin") {
