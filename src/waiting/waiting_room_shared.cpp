@@ -74,16 +74,19 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
   for (const Place* const each : by_tie(places)) {
     const Place& place = *each;
     const Slot slot = find(place.id);
+    // It was read from a row.
+    const Ended why =
+        static_cast<std::size_t>(place.why) < kEndedCount ? place.why : Ended::cancelled;
     if (place.kind == Place::Kind::left && slot != kNoSlot) {
       stock_.take_back(place.id);
       forget(slot);
       begins_.add(now);
       ++counts_.entered;
-      end_session(place.id, Ended::cancelled, now);
+      end_session(place.id, why, now);
       continue;
     }
     if (!place.is_here()) {
-      cancel(place.id, now);
+      cancel(place.id, now, why);
       continue;
     }
     const std::optional<End> end = ended_.find(place.id, now);

@@ -12,13 +12,16 @@ using waiting::WaitingRoom;
 
 namespace {
 
-// What is here; and what was given up, or the others would go on counting it. What has run out may
-// go on at another proxy, to which its visitor has gone.
-bool is_to_be_told(waiting::Place& place, const WaitingRoom& room, waiting::Time now) {
+// What is here; and what was given up meanwhile, or the others would go on counting it. What has
+// run out may go on at another proxy, to which its visitor has gone. An end of `before`, the log as
+// it was read last, is known to all, and its visitor may have begun again at another proxy since.
+bool is_to_be_told(waiting::Place& place, const WaitingRoom& room, const WaitingRoom& before,
+                   waiting::Time now) {
   if (place.is_here()) return true;
   const auto end = room.end_of(place.id, now);
-  if (!end || is_expiry(end->why)) return false;
+  if (!end || is_expiry(end->why) || end == before.end_of(place.id, now)) return false;
   place.kind = end->was_session ? waiting::Place::Kind::left : waiting::Place::Kind::ended;
+  place.why = end->why;
   return true;
 }
 
@@ -164,7 +167,9 @@ std::vector<waiting::Place> SharedWaitingRoom::come_back(const std::vector<waiti
       }
     }
   }
-  std::erase_if(places, [&](waiting::Place& each) { return !is_to_be_told(each, known, time); });
+  std::erase_if(places, [&](waiting::Place& each) {
+    return !is_to_be_told(each, known, inside_.room(), time);
+  });
   log_.is_cut_off = false;
   log_.apart.reset();
   return places;

@@ -309,9 +309,9 @@ TEST_CASE("a session and a ticket that were given up elsewhere are given up here
   REQUIRE(room.join(id_of(2), kStart, kStart).session);
   room.hold_open(true);
   for (const std::uint64_t n : {3, 4, 5}) REQUIRE(room.join(id_of(n), kStart, kStart).has_joined);
-  const std::vector<Place> told{{.id = id_of(1), .kind = Place::Kind::left},
-                                {.id = id_of(3), .kind = Place::Kind::left},
-                                {.id = id_of(4), .kind = Place::Kind::ended},
+  const std::vector<Place> told{{.id = id_of(1), .kind = Place::Kind::left, .why = Ended::copied},
+                                {.id = id_of(3), .kind = Place::Kind::left, .why = Ended{200}},
+                                {.id = id_of(4), .kind = Place::Kind::ended, .why = Ended::removed},
                                 {.id = id_of(9), .kind = Place::Kind::left}};
   room.bring_back(told, kStart);
   const Counts counts = room.counts(kStart);
@@ -321,6 +321,9 @@ TEST_CASE("a session and a ticket that were given up elsewhere are given up here
   CHECK(room.has_session(id_of(2)));
   for (const std::uint64_t n : {1, 3}) CHECK(room.end_of(id_of(n), kStart)->was_session);
   CHECK_FALSE(room.end_of(id_of(4), kStart)->was_session);
+  CHECK(room.end_of(id_of(4), kStart)->why == Ended::removed);
+  CHECK(room.end_of(id_of(1), kStart)->why == Ended::copied);
+  CHECK(room.end_of(id_of(3), kStart)->why == Ended::cancelled);  // what is no cause is left out
   // That it had come in counts.
   CHECK(counts.entered == 3);
 }
