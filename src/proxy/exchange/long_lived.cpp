@@ -8,8 +8,9 @@ namespace spillway::proxy {
 namespace {
 
 // Events come every 15 s at least, so a client that has vanished without a word is gone from the
-// counts 45 s later at most, and a visitor no longer seems to be there.
-constexpr Milliseconds kUntaken{30'000};
+// counts 75 s later at most, and a visitor no longer seems to be there. A phone that is out of
+// reach for less goes on.
+constexpr Milliseconds kUntaken{60'000};
 
 bool is_event_stream_type(std::string_view type) {
   return http::iequals(http::trim(type.substr(0, type.find(';'))), "text/event-stream");

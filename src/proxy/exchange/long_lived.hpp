@@ -31,7 +31,7 @@ std::optional<Fault> take_permit(Services& services, const RequestContext& reque
                                  TunnelPermit& permit);
 
 // Event streams of the proxy itself: takes a permit and begins the response, or says why not. The
-// connection is broken once its client has taken nothing for 30 s.
+// connection is broken once its client has taken nothing for 60 s.
 std::optional<Fault> begin_own_events(Services& services, const RequestContext& request,
                                       Admission& admission, ClientSession& session,
                                       TunnelPermit& permit);

@@ -18,7 +18,8 @@ config::Problems emptied_rooms(const Generation& former, const config::Config& w
   config::Problems problems;
   for (const auto& [running, next] : config::renamed_waiting_rooms(former.config, wanted)) {
     const waiting::Counts counts = former.waiting_rooms[running]->counts(Clock::now());
-    const std::size_t visitors = counts.waiting + counts.processing + counts.active;
+    const std::size_t visitors =
+        counts.waiting + counts.processing + counts.active + counts.provisional;
     if (visitors == 0) continue;
     problems.push_back(
         {"$.routes[" + std::to_string(next) + "].name",
@@ -26,7 +27,7 @@ config::Problems emptied_rooms(const Generation& former, const config::Config& w
              former.config.routes[running].name + "\", whose waiting room has visitors (" +
              std::to_string(visitors) +
              "): it goes by the name of its route, and they would lose their places. Keep the "
-             "name, or take the route out in one reload and in again in the next"});
+             "name, or end the waiting room first"});
   }
   return problems;
 }

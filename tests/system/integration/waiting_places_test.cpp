@@ -183,6 +183,7 @@ TEST_CASE("a reload that renames a route with visitors in its waiting room is re
   const Message refused = proxy.reload(named("shop"));
   CHECK(refused.status() == 422);
   CHECK(refused.body.find("whose waiting room has visitors (1)") != std::string::npos);
+  CHECK(refused.body.find("or end the waiting room first") != std::string::npos);
   CHECK(visitor.is_called());
   CHECK(is_in(visitor.visit()));
   CHECK(proxy.reload(named("shop")).status() == 422);  // it is inside
