@@ -163,7 +163,6 @@ struct AutoConcurrency {
   std::optional<std::uint32_t> initial;
   LimitLaw law = LimitLaw::paired_dither;
 
-  // The first limit.
   std::uint32_t first() const { return std::clamp(initial.value_or(64), min, max); }
 };
 

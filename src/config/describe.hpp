@@ -204,8 +204,7 @@ template <class Visitor>
 void describe(Visitor& visit, AutoConcurrency& x) {
   visit("min", x.min, kConcurrency, "No lower limit is tried.");
   visit("max", x.max, kConcurrency, "No higher limit is tried.");
-  visit("initial", x.initial, kConcurrency,
-        "The limit to begin with; default: 64, or the nearer of the bounds.");
+  visit("initial", x.initial, kConcurrency, "The first limit; default: 64, or the nearer bound.");
   visit("law", x.law, ByType{},
         "How the limit is found; gradient2 and aimd are there to be compared with.");
 }
