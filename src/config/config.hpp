@@ -170,7 +170,7 @@ struct AutoConcurrency {
 struct Concurrency {
   Concurrency(std::uint32_t number) : most(number) {}  // NOLINT: a number is one
   Concurrency(const AutoConcurrency& found) : most(found.max), search(found) {}  // NOLINT
-  operator std::uint32_t() const { return most; }      // NOLINT
+  operator std::uint32_t() const { return most; }                                // NOLINT
 
   std::uint32_t most;
   std::optional<AutoConcurrency> search;  // with `most` as its max

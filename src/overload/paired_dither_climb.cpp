@@ -27,7 +27,7 @@ constexpr double kPays = 0.75;
 constexpr double kHeldLonger = 1.12;
 constexpr double kShortestStep = 0.2;  // seconds
 constexpr double kFewestOfStep = 120;  // successes: a deviation of 0.1 of the growth
-constexpr double kFilledStep = 0.4;        // of a step
+constexpr double kFilledStep = 0.4;    // of a step
 constexpr double kUnproven = 1.3;      // times the requests that were seen at work
 
 constexpr Milliseconds kMoment{600};

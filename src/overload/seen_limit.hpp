@@ -1,7 +1,8 @@
 // The limit of `"concurrency": "auto"` in shadow mode, where it limits nothing, so that no two
 // limits can be compared: as much as the upstream was seen to work on without a queue, and at least
 // the first limit. What enforcing would refuse is then not counted against a limit that it would
-// have outgrown. Before a small upstream it stays too high, as the first one is.
+// have outgrown. Before a small upstream it stays too high, as the first one is. (SlotTimes learns
+// only while no request waits; here they wait for a limit that holds none back.)
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // A real PostgreSQL of its own: data directory in a temporary directory, a Unix socket there and no
 // TCP, fsync on. The directory is in memory where there is room: what a server had written outlives
 // its crash there, too, and no test stops the machine. PostgreSQL refuses to run as root: then it
-// runs as the user postgres, or nobody.
+// runs as the user `postgres`, or as `nobody`.
 #pragma once
 
 #include <filesystem>

@@ -43,7 +43,7 @@ bool Entrance::lets_by() {
     return true;
   }
   token_ = tokens_.find(*room_, services_.now());
-  // In a browser it is a pass like any other, of which copies are found.
+  // A token in a cookie is renewed instead, so that copies of it are found.
   if (token_ && tokens_.is_program() && room_->keeps(*token_, services_.now())) {
     const bool is_pass = token_->kind == TokenKind::pass;
     if (is_pass && token_->is_worn) renew(*token_, token_->generation);

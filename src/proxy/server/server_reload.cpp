@@ -13,7 +13,7 @@ namespace {
 // How long to wait for ended requests to release their generation.
 constexpr Milliseconds kEndTimeout{2000};
 
-// Whoever waits or is inside would have neither place nor session in one of another name.
+// A route of another name has another waiting room: tickets and sessions of this one would be lost.
 config::Problems emptied_rooms(const Generation& former, const config::Config& wanted) {
   config::Problems problems;
   for (const auto& [running, next] : config::renamed_waiting_rooms(former.config, wanted)) {

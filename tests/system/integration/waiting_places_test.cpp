@@ -191,7 +191,7 @@ TEST_CASE("a reload that renames a route with visitors in its waiting room is re
       visitor
           .ask("POST", "/_spillway/rooms/sale/leave", "Spillway-Leave: 1\r\nContent-Length: 0\r\n")
           .status() == 204);
-  CHECK(proxy.reload(named("shop")).status() == 200);  // the control: nobody is there
+  CHECK(proxy.reload(named("shop")).status() == 200);  // the control: no visitors
 }
 
 TEST_CASE("a file that is no store of places is not touched, and the proxy does not start") {

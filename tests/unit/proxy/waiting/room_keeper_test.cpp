@@ -269,7 +269,7 @@ TEST_CASE("with `open` a proxy that is cut off goes on, and what became of it is
   CHECK(first.becomes([&] { return first.ahead(8).has_value(); }));
 }
 
-TEST_CASE("who has come in and left at a proxy that is cut off is kept by none afterwards") {
+TEST_CASE("a visitor that entered and left at a proxy that was cut off has no session left") {
   Database database;
   auto room = settings(4, config::OnStoreFailure::open);
   room.opening.when = config::WaitingWhen::always;
