@@ -35,9 +35,9 @@ namespace spillway::waiting {
 // An offer is of the stamp with the same id, and good for nothing without it.
 enum class TokenKind : char { stamp = 's', ticket = 't', pass = 'p', offer = 'o' };
 
-// Where its visitor was given it. A pass that a browser keeps in its cookie is renewed, and a copy
-// is known by its generation. A program that has no cookies may keep what it was given in a field:
-// such a token is good for as long as its session, and is never made from one of a cookie.
+// How the proxy gave the token to the visitor. A pass in a cookie is renewed, and a copy of it is
+// known by its generation. A program without cookies may keep one token that came in a field: it is
+// valid for as long as the session. No token of a field is made from one of a cookie.
 enum class Carrier : std::uint8_t { cookie, field };
 
 struct Token {

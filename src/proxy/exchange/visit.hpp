@@ -1,4 +1,4 @@
-// Whether a request of a route with a waiting room is a visit, and whose forms count.
+// Whether a request of a route with a waiting room is a visit, and whether another origin sent it.
 #pragma once
 
 #include "http/head.hpp"
@@ -11,11 +11,11 @@ namespace spillway::proxy {
 // with. A script of the site that shows it sends the field Spillway-Enter.
 bool is_visit(const http::RequestHead& head);
 
-// Asked for before anybody wants to see it, or by HEAD: such a request makes no ticket, of whatever
-// path.
+// A HEAD or a prefetch (Sec-Purpose, Purpose): it makes no ticket, whatever its path.
 bool only_looks(const http::RequestHead& head);
 
-// A page of another origin sent it: by Sec-Fetch-Site, else by Origin. A program says neither.
+// By Sec-Fetch-Site, else by Origin. A request without them, as programs send it, counts as of the
+// same origin.
 bool is_of_another_origin(const http::RequestHead& head);
 
 }  // namespace spillway::proxy

@@ -27,14 +27,15 @@ class VisitorTokens {
 
   // Views of the head do not survive it. An error if what is left is no head.
   http::Error take();
-  // The one for this waiting room that is valid. In a cookie only what was given in one counts.
+  // The one for this waiting room that is valid. One that was given in a field is not valid in a
+  // cookie.
   std::optional<waiting::Token> find(const SharedWaitingRoom& room, TimePoint now) const;
 
   // Whether the client sends its token in Spillway-Ticket.
   bool is_in_field() const;
 
-  // Of what a first contact is given. A page's script is no program, although a browser says
-  // nothing of it over plain HTTP but Origin or Referer.
+  // How a first contact is given its token. Over plain HTTP browsers send no Fetch Metadata: there
+  // Accept, Origin and Referer tell the script of a page from a program.
   waiting::Carrier first_carrier() const;
 
   // The nonce in Spillway-Work; empty: none, or several.
