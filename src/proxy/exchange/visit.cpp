@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "http/ascii.hpp"
+#include "http/forwarded.hpp"
+#include "traffic/tenant.hpp"
 
 namespace spillway::proxy {
 
@@ -26,6 +28,12 @@ bool accepts_parts(const http::FieldList& fields) {
          });
 }
 
+bool is_forwarded_host(std::string_view host, const http::FieldList& fields) {
+  if (http::iequals(host, traffic::only_value(fields, "X-Forwarded-Host"))) return true;
+  const http::ForwardedElements forwarded(fields);
+  return forwarded.well_formed() && http::iequals(host, forwarded.last().host);
+}
+
 }  // namespace
 
 bool only_looks(const http::RequestHead& head) {
@@ -33,7 +41,7 @@ bool only_looks(const http::RequestHead& head) {
          mentions_prefetch(head.fields, "Purpose");
 }
 
-bool is_of_another_origin(const http::RequestHead& head) {
+bool is_of_another_origin(const http::RequestHead& head, bool is_peer_trusted) {
   if (const http::Field* const site = head.fields.find("Sec-Fetch-Site"))
     return site->value != "same-origin";
   const http::Field* const field = head.fields.find("Origin");
@@ -41,8 +49,10 @@ bool is_of_another_origin(const http::RequestHead& head) {
   const std::string_view origin = field->value;
   constexpr std::string_view kAuthority = "://";
   const std::size_t at = origin.find(kAuthority);
-  return at == std::string_view::npos ||
-         !http::iequals(origin.substr(at + kAuthority.size()), head.host);
+  if (at == std::string_view::npos) return true;
+  const std::string_view its = origin.substr(at + kAuthority.size());
+  return !http::iequals(its, head.host) &&
+         !(is_peer_trusted && is_forwarded_host(its, head.fields));
 }
 
 bool is_visit(const http::RequestHead& head) {

@@ -14,8 +14,9 @@ bool is_visit(const http::RequestHead& head);
 // A HEAD or a prefetch (Sec-Purpose, Purpose): it makes no ticket, whatever its path.
 bool only_looks(const http::RequestHead& head);
 
-// By Sec-Fetch-Site, else by Origin. A request without them, as programs send it, counts as of the
-// same origin.
-bool is_of_another_origin(const http::RequestHead& head);
+// By Sec-Fetch-Site, else by Origin, which names the host of Host, or that for which the browser
+// asked a trusted peer (X-Forwarded-Host; RFC 7239 section 5.3): a peer may rewrite Host. A request
+// without them, as programs send it, counts as of the same origin.
+bool is_of_another_origin(const http::RequestHead& head, bool is_peer_trusted);
 
 }  // namespace spillway::proxy

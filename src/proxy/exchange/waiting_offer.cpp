@@ -58,7 +58,8 @@ Task<Answer> WaitingResource::accept() {
   const bool is_stamp = token && token->kind == waiting::TokenKind::stamp;
   const bool is_browser = http::prefers_html(request_.head.fields);
   const bool is_misfit = is_stamp && !room_->takes_offer(form.offer, *token, now);
-  if (!token || is_of_another_origin(request_.head) || (is_misfit && !is_browser))
+  if (!token || is_of_another_origin(request_.head, request_.client.trusted()) ||
+      (is_misfit && !is_browser))
     co_return waiting_told(403,
                            "A place is taken by the form of the waiting page, and kept by the "
                            "cookie that came with it. Please load the page again.");

@@ -77,7 +77,7 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
 // POST, of all but the form that takes a place. /leave takes a field that no form can send.
 Task<Answer> WaitingResource::answer_form(std::string_view part) {
   if (part == "/leave") return leave();
-  if (is_of_another_origin(request_.head)) return refuse_form();
+  if (is_of_another_origin(request_.head, request_.client.trusted())) return refuse_form();
   if (part == "/extend") return extend();
   if (part == "/rejoin") return rejoin();
   return answer_refresh(part == "/refresh/on");

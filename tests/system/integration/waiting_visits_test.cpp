@@ -129,6 +129,33 @@ TEST_CASE("a form of the waiting page counts only from its own origin") {
   }
 }
 
+TEST_CASE("behind a trusted peer that rewrites Host, the page's origin is the host asked of it") {
+  Shop shop;
+  const std::string kPage =
+      "Accept: text/html\r\nReferer: http://a/sale/page\r\nContent-Length: 0\r\n"
+      "Origin: https://shop.example\r\n";
+  for (const bool is_trusted : {true, false}) {
+    const json peers = is_trusted ? json::array({"127.0.0.0/8"}) : json::array();
+    ProxyUnderTest proxy(shop.address(), selling(always(), {{"trusted_peers", peers}}));
+    Visitor visitor(proxy);
+    visitor.join();
+    const auto press = [&](const std::string& forwarded) {
+      return visitor.ask("POST", "/_spillway/rooms/sale/refresh/off", kPage + forwarded).status();
+    };
+    const int expected = is_trusted ? 303 : 403;
+    CAPTURE(is_trusted);
+    CHECK(press("X-Forwarded-Host: shop.example\r\n") == expected);
+    CHECK(press("Forwarded: for=192.0.2.1;host=Shop.example\r\n") == expected);
+    for (const std::string wrong :
+         {"", "X-Forwarded-Host: b.example\r\n", "Forwarded: for=192.0.2.1\r\n",
+          "X-Forwarded-Host: shop.example\r\nX-Forwarded-Host: b.example\r\n",
+          "Forwarded: host=shop.example, host=b.example\r\n"}) {
+      CAPTURE(wrong);
+      CHECK(press(wrong) == 403);
+    }
+  }
+}
+
 TEST_CASE("pictures of a page over plain HTTP, where nothing says so but Accept, make no ticket") {
   Shop shop;
   ProxyUnderTest proxy(shop.address(), selling(always()));
