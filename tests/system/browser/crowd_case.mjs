@@ -29,8 +29,10 @@ export const cases = {
       await tab.open(url)
       const first = await tab.until("Number(document.getElementById('number').textContent)")
       assert.ok(first > 5, `place ${first}`)
-      for (const part of [0.7, 0.4])
-        await tab.until(`(place => place && place <= ${Math.ceil(first * part)})(Number(document.getElementById("number").textContent))`)
+      const place = "Number(document.getElementById('number')?.textContent)"
+      await tab.until(`${place} > 0 && ${place} <= ${Math.ceil(first * 0.7)}`)
+      // On a busy machine it may be inside before the page has shown a lower place.
+      await tab.until(`document.title === 'The sale' || (${place} > 0 && ${place} <= ${Math.ceil(first * 0.4)})`)
       await tab.until("document.title === 'The sale'")
       await tab.until("/^\\d+$/.test(document.getElementById('sold').textContent)")
       await tab.evaluate("document.getElementById('buy').click()")
