@@ -139,7 +139,7 @@ Families connection_families(Workers workers, const Snapshot& snapshot) {
       tunnels<TunnelResult>(
           counter("spillway_tunnels_total",
                   "Tunnels that were asked for: opened, refused (limits.tunnels, or a drain) "
-                  "or declined (the upstream did not switch protocols)."),
+                  "or declined (the upstream did not switch protocols, or streamed no events)."),
           "result", workers, &TunnelCounts::asked),
       tunnels<TunnelEnd>(counter("spillway_tunnels_ended_total",
                                  "Tunnels that are over: finished by their sides, broken, idle for "

@@ -19,7 +19,7 @@ inline constexpr std::size_t kTunnelKindCount = 2;
 enum class TunnelResult : std::uint8_t {
   opened,
   refused,   // there were limits.tunnels already, or the proxy is draining
-  declined,  // the upstream did not switch, or could not be asked; upgrades only
+  declined,  // the upstream did not switch or stream, or could not be asked
 };
 inline constexpr std::size_t kTunnelResultCount = 3;
 

@@ -22,6 +22,7 @@ bool is_above_share(Upstream& upstream, std::size_t server) {
 void UpstreamCall::abandon(const http::BodyReader* body) {
   const TimePoint now = services_.now();
   if (!connection_ || !admission_.has_slot() || !current_.sent_any) return drop();
+  if (current_.has_head && is_event_stream(request_.head.method, response_)) return drop();
   const bool has_timed_out = may_answer_too_late();
   if (so_far_.has_server_failed && !has_timed_out) return drop();
   std::optional<AbandonedRequest::AtWork> at_work;
@@ -48,7 +49,8 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
        .timed_out_upstream =
            has_timed_out ? std::optional(request_.subject.upstream) : std::nullopt,
        .rest = rest_of_response(body),
-       .at_work = at_work});
+       .at_work = at_work,
+       .permit = std::move(permit_)});
 }
 
 // There was no response in time, which does not say that the upstream has stopped. If its server

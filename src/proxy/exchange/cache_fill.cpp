@@ -30,7 +30,7 @@ void CacheFill::begin(const http::ResponseHead& response, TimePoint requested_at
       cache::storable(request_.head, response, settings, lookup_.tenant_in_key());
   const cache::Validity validity =
       cache::validity_of(response, settings, services_.wall_clock.now(), now - requested_at);
-  if (storable && !is_event_stream(request_.head, response) &&
+  if (storable && !is_event_stream(request_.head.method, response) &&
       cache::is_reusable(validity, response) && response.reason_phrase.size() <= kMostPhrase) {
     const bool is_counted = response.framing.kind == http::Framing::Kind::length;
     filling_ = cache.begin(lookup_.key(), lookup_.asked(), response, validity, storable.open,

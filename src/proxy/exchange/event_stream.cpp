@@ -1,5 +1,6 @@
 #include "proxy/exchange/event_stream.hpp"
 
+#include "proxy/exchange/lingering_call.hpp"
 #include "proxy/exchange/received_body.hpp"
 #include "proxy/net/transfer.hpp"
 
@@ -9,6 +10,12 @@ using observe::TunnelEnd;
 
 Task<> EventStream::run() {
   const TunnelEnd how = co_await relay();
+  if (has_client_left_) {
+    services_.owner.begin_lingering(left_event_stream(std::move(parts_.connection),
+                                                      std::move(parts_.permit), how, parts_.reader,
+                                                      services_.now()));
+    co_return;
+  }
   parts_.connection->retire();
   parts_.permit.end(how);
 }
@@ -27,7 +34,7 @@ Task<TunnelEnd> EventStream::relay() {
       case Transfer::Status::woken: continue;
       case Transfer::Status::timeout:
         co_return cut(is_over_ ? TunnelEnd::stopped : TunnelEnd::idle);
-      case Transfer::Status::client_gone: co_return cut(TunnelEnd::finished);
+      case Transfer::Status::client_gone: co_return client_left(TunnelEnd::finished);
       case Transfer::Status::end:
         if (parts_.reader.end_of_input() == http::Error::none) co_return TunnelEnd::finished;
         co_return cut(TunnelEnd::broken);
@@ -41,9 +48,14 @@ Task<TunnelEnd> EventStream::relay() {
                                               {.client_gone = true});
     // A client that left ends the stream; one that was too slow broke it.
     state.clear();
-    if (!sent) co_return cut(session_.is_open() ? TunnelEnd::finished : TunnelEnd::broken);
+    if (!sent) co_return client_left(session_.is_open() ? TunnelEnd::finished : TunnelEnd::broken);
     if (state.is_upstream_done()) co_return TunnelEnd::finished;
   }
+}
+
+TunnelEnd EventStream::client_left(TunnelEnd how) {
+  has_client_left_ = true;
+  return cut(how);
 }
 
 // A truncated stream must not look complete.

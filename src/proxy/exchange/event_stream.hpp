@@ -35,7 +35,9 @@ class EventStream {
       : services_(services), session_(session), parking_(parking), parts_(std::move(parts)) {}
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
-  ~EventStream() { parts_.connection->retire(); }
+  ~EventStream() {
+    if (parts_.connection) parts_.connection->retire();
+  }
 
   // Relays until it ends. The session decides what becomes of the client's connection.
   Task<> run();
@@ -47,6 +49,7 @@ class EventStream {
 
  private:
   Task<observe::TunnelEnd> relay();
+  observe::TunnelEnd client_left(observe::TunnelEnd how);
   observe::TunnelEnd cut(observe::TunnelEnd how);
 
   Services& services_;
@@ -54,6 +57,7 @@ class EventStream {
   Parking& parking_;
   Parts parts_;
   bool is_over_ = false;  // its visitor's session
+  bool has_client_left_ = false;
 };
 
 }  // namespace spillway::proxy

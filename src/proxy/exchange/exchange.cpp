@@ -120,15 +120,17 @@ Task<Answer> Exchange::ask_upstream() {
     const std::optional<Fault> refused = co_await admission_.wait_in_queue();
     if (refused) co_return *refused;
   }
-  if (!request_.upgrade.empty()) {
-    const auto kind = observe::TunnelKind::upgrade;
-    const auto none = take_permit(services_, request_, admission_, kind, tunnel_permit_);
+  if (expects_long_response(request_.head, request_.upgrade)) {
+    const auto kind =
+        request_.upgrade.empty() ? observe::TunnelKind::event_stream : observe::TunnelKind::upgrade;
+    const auto none = take_permit(services_, request_, admission_, kind, call_.permit());
     if (none) co_return *none;
   }
   const std::optional<Fault> failure = co_await call_.ask();  // connect, send, retry, read the head
   if (failure) co_return *failure;
   if (call_.response().status == 101) co_return ProtocolSwitch{};
-  tunnel_permit_ = {};
+  if (!request_.upgrade.empty() || !is_event_stream(request_.head.method, call_.response()))
+    call_.permit() = {};
   if (const std::optional<Answer> instead = cached_instead()) co_return *instead;  // 304, 5xx
   co_return UpstreamResponse{};
 }

@@ -21,7 +21,6 @@
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/response_relay.hpp"
 #include "proxy/exchange/services.hpp"
-#include "proxy/exchange/tunnel_permit.hpp"
 #include "proxy/exchange/upstream_call.hpp"
 #include "proxy/exchange/visitor_tokens.hpp"
 #include "proxy/exchange/waiting_resource.hpp"
@@ -130,7 +129,6 @@ class Exchange {
   VisitorTokens visitor_tokens_;
   Entrance entrance_;
   WaitingResource waiting_resource_;
-  TunnelPermit tunnel_permit_;
   bool is_observed_ = false;
 };
 

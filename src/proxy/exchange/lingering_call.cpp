@@ -8,17 +8,29 @@ namespace {
 // Of an answer that goes to no client. An upstream that has more to say is cut off: it notices that
 // when it writes.
 constexpr std::size_t kMostDiscarded = 256 * 1024;
+// For which an event stream may send nothing after its client has left.
+constexpr Duration kStreamsSilence = std::chrono::seconds(15);
 }  // namespace
+
+AbandonedRequest left_event_stream(UpstreamPtr connection, TunnelPermit permit,
+                                   observe::TunnelEnd how, const http::BodyReader& reader,
+                                   TimePoint now) {
+  return {.connection = std::move(connection),
+          .until = now + kStreamsSilence,
+          .rest = RestOfResponse(reader),
+          .permit = std::move(permit),
+          .permit_ends = how};
+}
 
 LingeringCall::LingeringCall(Services& services, AbandonedRequest request)
     : services_(services), request_(std::move(request)) {
-  services_.gauges.lingering_calls.add();
+  if (request_.slot) services_.gauges.lingering_calls.add();
   request_.slot.set_wait(SlotWait::nothing);  // no more for its client
 }
 
 LingeringCall::~LingeringCall() {
   request_.connection->retire();
-  services_.gauges.lingering_calls.subtract();
+  if (request_.slot) services_.gauges.lingering_calls.subtract();
 }
 
 Detached LingeringCall::run() {
@@ -31,17 +43,20 @@ Detached LingeringCall::run() {
     if (wake != Wake::ready && services_.now() >= request_.until) learn_outlasted();
     break;
   }
+  request_.permit.end(request_.permit_ends);
   services_.owner.end_lingering(*this);
 }
 
 // Receives what there is. True: the upstream has done its work.
 bool LingeringCall::has_ended() {
+  const bool is_stream = !request_.slot;
   if (!block_) block_ = services_.large_blocks.take();
   const IoResult result = request_.connection->receive(block_.bytes().subspan(received_));
   if (result.status == IoResult::Status::would_block) {
     if (received_ == 0) block_ = {};
     return false;
   }
+  if (is_stream) return true;
   if (result.status != IoResult::Status::done) {
     learn_ended();
     return true;
@@ -59,7 +74,18 @@ bool LingeringCall::has_ended() {
   } else if (received_ == block_.bytes().size()) {
     return true;
   }
+  if (next == RestOfResponse::Next::streams) return !goes_on_without_slot();
   return next == RestOfResponse::Next::ended;
+}
+
+// The event stream that it was to become has begun.
+bool LingeringCall::goes_on_without_slot() {
+  services_.gauges.lingering_calls.subtract();
+  request_.slot.release();
+  request_.at_work.reset();
+  request_.timed_out_upstream.reset();
+  request_.until = services_.now() + kStreamsSilence;
+  return static_cast<bool>(request_.permit);
 }
 
 // Only if it took longer than usual: an upstream that sees its client leave may answer at once.
@@ -117,7 +143,7 @@ bool LingeringCall::is_in_vain() const {
 }
 
 bool LingeringCall::keeps_to(const Generation& generation) const {
-  return &request_.generation->generation() == &generation;
+  return request_.generation && &request_.generation->generation() == &generation;
 }
 
 void LingeringCall::end_early() {

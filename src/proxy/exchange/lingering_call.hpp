@@ -10,6 +10,11 @@
 //   ejected. A server that swallows requests holds no slot that the others are waiting for.
 // There are never more of them than slots.
 //
+// An event stream that its client has left keeps no slot, as before, but its permit of
+// limits.tunnels: a server with a worker for each stream notices at its next event. It keeps it
+// until something comes, and for 15 s at most, in which such a server sends at least a comment
+// (WHATWG HTML, server-sent events, authoring notes).
+//
 // What it sees is learned: only patient clients see their answers, and where most are not, the
 // answers of their requests would be the quick ones (censored samples).
 #pragma once
@@ -20,6 +25,7 @@
 #include "proxy/exchange/rest_of_response.hpp"
 #include "proxy/exchange/services.hpp"
 #include "proxy/exchange/swept.hpp"
+#include "proxy/exchange/tunnel_permit.hpp"
 #include "proxy/jobs/keys_in_hand.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/upstream/gate.hpp"
@@ -27,7 +33,7 @@
 
 namespace spillway::proxy {
 
-struct AbandonedRequest {
+struct AbandonedRequest {  // or an event stream, without a slot
   // The upstream has been at work on it since then, as far as is known.
   struct AtWork {
     RouteId route;
@@ -35,15 +41,21 @@ struct AbandonedRequest {
     bool owes_head = false;  // and the wait for it counts as latency
   };
 
-  LocalGenerationPtr generation;  // keeps the others' owners alive
+  LocalGenerationPtr generation;  // keeps the others' owners alive; null: an event stream's
   UpstreamPtr connection;
   Slot slot;
   KeyInHand key;
   TimePoint until;
   std::optional<UpstreamId> timed_out_upstream{};
   RestOfResponse rest;
-  std::optional<AtWork> at_work;  // none: nothing is to be learned
+  std::optional<AtWork> at_work{};  // none: nothing is to be learned
+  TunnelPermit permit{};            // of what it may become, or was
+  observe::TunnelEnd permit_ends = observe::TunnelEnd::finished;
 };
+
+AbandonedRequest left_event_stream(UpstreamPtr connection, TunnelPermit permit,
+                                   observe::TunnelEnd how, const http::BodyReader& reader,
+                                   TimePoint now);
 
 class LingeringCall final : public Swept {
  public:
@@ -66,6 +78,7 @@ class LingeringCall final : public Swept {
 
  private:
   bool has_ended();
+  bool goes_on_without_slot();
   bool is_in_vain() const;
   bool has_taken_long() const;
   void learn_head();

@@ -18,8 +18,8 @@ bool is_event_stream_type(std::string_view type) {
 
 }  // namespace
 
-bool is_event_stream(const http::RequestHead& request, const http::ResponseHead& response) {
-  if (request.method != http::Verb::get || response.status != 200) return false;
+bool is_event_stream(http::Verb method, const http::ResponseHead& response) {
+  if (method != http::Verb::get || response.status != 200) return false;
   const http::Field* const type = response.fields.find(http::FieldId::content_type);
   return type != nullptr && is_event_stream_type(type->value);
 }

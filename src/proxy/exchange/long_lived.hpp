@@ -19,13 +19,14 @@
 namespace spillway::proxy {
 
 // text/event-stream (WHATWG HTML, server-sent events), in answer to a GET.
-bool is_event_stream(const http::RequestHead& request, const http::ResponseHead& response);
+bool is_event_stream(http::Verb method, const http::ResponseHead& response);
 
 // The time until the head is no latency: a backend may send the head only with the first event.
 bool expects_long_response(const http::RequestHead& request, std::string_view upgrade);
 
-// Takes a permit of limits.tunnels. A fault when none is left, or none for this client, or the
-// proxy drains.
+// Takes a permit of limits.tunnels: before the upstream is asked for what expects_long_response(),
+// since it would be at work on what is refused then. A fault when none is left, or none for this
+// client, or the proxy drains.
 std::optional<Fault> take_permit(Services& services, const RequestContext& request,
                                  Admission& admission, observe::TunnelKind kind,
                                  TunnelPermit& permit);

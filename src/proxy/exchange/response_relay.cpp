@@ -5,6 +5,7 @@
 
 #include "cache/rules/reading.hpp"
 #include "config/choices.hpp"
+#include "proxy/exchange/lingering_call.hpp"
 #include "proxy/exchange/long_lived.hpp"
 #include "proxy/exchange/received_body.hpp"
 #include "proxy/exchange/upload_pace.hpp"
@@ -29,7 +30,7 @@ Task<std::optional<Fault>> ResponseRelay::run() {
   if (reader_.done()) state().upstream_done();
   to_.fill.begin(response, to_.admission.dispatched(), to_.admission.announces_degrade());
   if (const std::optional<Fault> fault = check()) co_return fault;
-  if (!state().is_upstream_done() && is_event_stream(to_.request.head, response)) {
+  if (!state().is_upstream_done() && is_event_stream(to_.request.head.method, response)) {
     if (const std::optional<Fault> fault = begin_event_stream()) co_return fault;
   }
   // The client need not send the rest of the request's body.
@@ -85,9 +86,12 @@ Fault ResponseRelay::fail(const Fault& fault) {
 
 std::optional<Fault> ResponseRelay::begin_event_stream() {
   const auto kind = observe::TunnelKind::event_stream;
-  if (auto fault = take_permit(to_.services, to_.request, to_.admission, kind, permit_))
-    return fault;
-  permit_.open();
+  TunnelPermit& permit = to_.call.permit();
+  if (!permit) {  // the request did not say that it asks for one
+    if (auto fault = take_permit(to_.services, to_.request, to_.admission, kind, permit))
+      return fault;
+  }
+  permit.open();
   is_event_stream_ = true;
   stream_connection_ = to_.call.detach();
   return std::nullopt;
@@ -95,8 +99,9 @@ std::optional<Fault> ResponseRelay::begin_event_stream() {
 
 // Its head was not sent: nothing goes on.
 void ResponseRelay::drop_event_stream(observe::TunnelEnd how) {
-  stream_connection_->retire();
-  permit_.end(how);
+  to_.services.owner.begin_lingering(left_event_stream(std::move(stream_connection_),
+                                                       std::move(to_.call.permit()), how, reader_,
+                                                       to_.services.now()));
   is_event_stream_ = false;
 }
 
@@ -104,7 +109,7 @@ EventStream::Parts ResponseRelay::take_event_stream(Stay stay) {
   return {.connection = std::move(stream_connection_),
           .block = std::move(to_.call.block()),
           .reader = reader_,
-          .permit = std::move(permit_),
+          .permit = std::move(to_.call.permit()),
           .idle_timeout = to_.request.limits().tunnel_idle_timeout,
           .dechunks = dechunks_,
           .stay = std::move(stay)};

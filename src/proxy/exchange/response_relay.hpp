@@ -88,8 +88,7 @@ class ResponseRelay {
   Pipe pipe_;
   Spill spill_;
   UpstreamPtr stream_connection_;  // of an event stream
-  TunnelPermit permit_;
-  Duration held_back_{};  // how long the upstream could not be read for the client's sake
+  Duration held_back_{};           // how long the upstream could not be read for the client's sake
   bool has_begun_ = false;
   bool dechunks_ = false;
   bool is_event_stream_ = false;

@@ -1,5 +1,7 @@
 #include "proxy/exchange/rest_of_response.hpp"
 
+#include "proxy/exchange/long_lived.hpp"
+
 namespace spillway::proxy {
 
 RestOfResponse::Next RestOfResponse::read(std::string_view received) {
@@ -24,7 +26,8 @@ RestOfResponse::Next RestOfResponse::read_head(std::string_view received) {
       body_ = http::BodyReader(head.framing, http::BodyReader::kNoLimit,
                                http::BodyReader::MessageKind::response);
       head_.reset();
-      return read(received.substr(end));
+      const Next next = read(received.substr(end));
+      return next == Next::more && is_event_stream(method_, head) ? Next::streams : next;
     }
     interim_ = end;
     head_->take_interim();

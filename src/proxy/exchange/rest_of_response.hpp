@@ -22,11 +22,12 @@ class RestOfResponse {
     more,          // of the body: pass what comes behind these bytes
     more_of_head,  // pass these bytes again, with those behind them
     ended,         // the response is complete
+    streams,       // it is an event stream, whose events are to come
     unknown,       // not to be understood: only the end of the connection says
   };
 
   // Nothing of it has come.
-  RestOfResponse(http::HeadLimits limits, http::Verb method) {
+  RestOfResponse(http::HeadLimits limits, http::Verb method) : method_(method) {
     head_.emplace(limits, method, std::string_view{});
   }
   // Its head has come, and what `body` has read.
@@ -39,7 +40,8 @@ class RestOfResponse {
   Next read_head(std::string_view received);
 
   std::optional<http::ResponseReader> head_;  // until it has come
-  std::size_t interim_ = 0;                   // bytes of interim responses before it
+  http::Verb method_ = http::Verb::unknown;
+  std::size_t interim_ = 0;  // bytes of interim responses before it
   http::BodyReader body_{{}, 0, http::BodyReader::MessageKind::response};
 };
 

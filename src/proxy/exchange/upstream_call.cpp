@@ -291,7 +291,7 @@ std::optional<TimePoint> UpstreamCall::head_awaited_since() const {
 }
 
 void UpstreamCall::record_latency(std::optional<TimePoint> since) {
-  if (response_.status == 101 || is_event_stream(request_.head, response_)) since.reset();
+  if (response_.status == 101 || is_event_stream(request_.head.method, response_)) since.reset();
   const TimePoint now = services_.now();
   const auto latency = since ? std::optional<Duration>(now - *since) : std::nullopt;
   admission_.on_answer(latency, says_failure(response_.status), now);

@@ -19,6 +19,7 @@
 #include "proxy/exchange/rest_of_response.hpp"
 #include "proxy/exchange/server_connector.hpp"
 #include "proxy/exchange/services.hpp"
+#include "proxy/exchange/tunnel_permit.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
 #include "resilience/next_attempt.hpp"
@@ -53,6 +54,8 @@ class UpstreamCall {
   Block& block() { return block_; }
   RelayState& state() { return state_; }
   UpstreamConnection& connection() { return *connection_; }
+  // Of limits.tunnels, for what the response may become, or has become.
+  TunnelPermit& permit() { return permit_; }
 
   // --- How it ends, after the head.
   // The response has been read to its end: frees the slot and the connection, although the client
@@ -150,6 +153,7 @@ class UpstreamCall {
   ServerConnector connector_;
   Deadlines deadlines_;
   UpstreamPtr connection_;
+  TunnelPermit permit_;
   Circuits::Call call_;  // until its result is reported
   http::ResponseHead response_;
   Block block_;

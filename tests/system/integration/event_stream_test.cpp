@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstddef>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,8 @@
 
 namespace spillway::support {
 namespace {
+
+using nlohmann::json;
 
 constexpr const char* kInflight = R"(spillway_inflight{upstream="app"})";
 constexpr const char* kStreams = R"(spillway_tunnels{kind="event_stream"})";
@@ -252,6 +256,89 @@ TEST_CASE("a client that is gone before the stream's head ends the stream") {
   gone.set();
   CHECK(proxy.metric_becomes(kStreams, 0));
   CHECK(proxy.metric_becomes(kInflight, 0));
+}
+
+// Streams to each request, and notices only when it writes again that its client has left: at the
+// first `tick`, or with the next one a head that was held back.
+struct DeafBackend {
+  Event head, tick;
+  ScriptedPeer peer{[this](PeerConnection& proxy) {
+    const auto request = proxy.read_request();
+    if (!request) return;
+    if (request->target() == "/late" && !proxy.wait(head)) return;
+    proxy.send(stream_head() + chunk(event(1)));
+    if (proxy.wait(tick)) proxy.send(chunk(event(2)));
+    proxy.wait_closed();
+  }};
+  bool is_asked(std::size_t times) const {
+    return peer.wait_until([=](const auto& seen) { return seen.requests == times; });
+  }
+};
+constexpr const char* kWantsEvents = "Accept: text/event-stream\r\n";
+
+TEST_CASE("a stream whose client has left counts until its upstream has noticed") {
+  DeafBackend backend;
+  ProxyUnderTest proxy(backend.peer.address(), never_shed({{"limits", {{"tunnels", 1}}}}));
+  open_stream(proxy.port()).close();
+  CHECK(proxy.metric_becomes(R"(spillway_connections{side="client"})", 0));
+  CHECK(proxy.metric(kStreams) == 1);
+  CHECK(RawClient(proxy.port()).ask(get("/events", kWantsEvents)).status() == 503);
+  CHECK(backend.peer.requests() == 1);  // the upstream is not at work on what was refused
+  CHECK(proxy.metric(ended("finished", "event_stream")) == 0);
+  backend.tick.set();
+  CHECK(proxy.metric_becomes(ended("finished", "event_stream"), 1));
+  CHECK(proxy.metric(kStreams) == 0);
+  const RawClient another = open_stream(proxy.port());
+}
+
+TEST_CASE("a stream whose client leaves before its head holds no slot from the head on") {
+  DeafBackend backend;
+  json settings = one_slot();
+  settings["limits"]["tunnels"] = 1;
+  ProxyUnderTest proxy(backend.peer.address(), settings);
+  std::string lines;
+  SUBCASE("which the client did not announce") {}
+  SUBCASE("which it did: it counts as a stream") { lines = kWantsEvents; }
+  {
+    RawClient client(proxy.port());
+    client.send(get("/late", lines));
+    REQUIRE(backend.is_asked(1));
+  }
+  CHECK(proxy.metric_becomes("spillway_abandoned_requests", 1));
+  CHECK(proxy.metric(kInflight) == 1);  // the control: nothing says yet that it is one
+  backend.head.set();
+  CHECK(proxy.metric_becomes(kInflight, 0));
+  CHECK(proxy.metric("spillway_abandoned_requests") == 0);
+  if (!lines.empty()) {
+    CHECK(RawClient(proxy.port()).ask(get("/events", lines)).status() == 503);
+    CHECK(backend.peer.requests() == 1);
+  }
+  backend.tick.set();
+  CHECK(proxy.metric_becomes(asked("declined", "event_stream"), lines.empty() ? 0 : 1));
+  const RawClient another = open_stream(proxy.port());
+}
+
+TEST_CASE("a stream that is refused at its head holds no slot") {
+  DeafBackend backend;
+  json settings = one_slot();
+  settings["limits"]["tunnels"] = 0;
+  ProxyUnderTest proxy(backend.peer.address(), settings);
+  CHECK(RawClient(proxy.port()).ask(get("/events")).status() == 503);
+  CHECK(proxy.metric_becomes(kInflight, 0));
+  CHECK(backend.peer.requests() == 1);
+  CHECK(RawClient(proxy.port()).ask(get("/events", kWantsEvents)).status() == 503);
+  CHECK(backend.peer.requests() == 1);
+  CHECK(proxy.metric(asked("refused", "event_stream")) == 2);
+}
+
+TEST_CASE("a request that asks for events and gets another response uses up no stream") {
+  ScriptedPeer peer(stream_on);
+  ProxyUnderTest proxy(peer.address(), never_shed({{"limits", {{"tunnels", 1}}}}));
+  RawClient client(proxy.port());
+  for (int i = 0; i < 3; ++i) CHECK(client.ask(get("/", kWantsEvents)).body == "plain");
+  CHECK(proxy.metric(asked("declined", "event_stream")) == 3);
+  CHECK(proxy.metric(kStreams) == 0);
+  const RawClient stream = open_stream(proxy.port());
 }
 
 }  // namespace

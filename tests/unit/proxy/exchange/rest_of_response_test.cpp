@@ -54,6 +54,15 @@ TEST_CASE("a response has ended with its last byte, in pieces of any size") {
   }
 }
 
+TEST_CASE("an event stream is known by its head, but for one that has ended") {
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
+  CHECK(unanswered().read(head + "\r\n") == Next::streams);
+  CHECK(unanswered().read(head + "\r\ndata: 1\n\n") == Next::streams);
+  CHECK(unanswered().read(head + "Content-Length: 9\r\n\r\ndata: 1\n\n") == Next::ended);
+  CHECK(unanswered(http::Verb::post).read(head + "\r\n") == Next::more);
+  CHECK(unanswered().read("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n") == Next::more);
+}
+
 TEST_CASE("a response to HEAD has ended with its head") {
   RestOfResponse rest = unanswered(http::Verb::head);
   CHECK(rest.read("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n") == Next::ended);
