@@ -58,8 +58,13 @@ class ReceiveBody final : Retry {
 RequestBody::~RequestBody() { stop_pump(); }
 
 Task<std::optional<Fault>> RequestBody::read_ahead() {
+  return read_ahead(request_.limits().body_bytes);
+}
+
+// `limit`: of the content, in bytes.
+Task<std::optional<Fault>> RequestBody::read_ahead(std::uint64_t limit) {
   is_read_ahead_ = true;
-  const BodyPiece first = session_.start_body(request_.limits().body_bytes, at_hand_);
+  const BodyPiece first = session_.start_body(limit, at_hand_);
   if (is_over(first)) co_return fault_of(first);
   is_streamed_ = !session_.is_body_complete();
   if (!is_streamed_) co_return std::nullopt;

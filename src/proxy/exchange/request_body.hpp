@@ -53,6 +53,9 @@ class RequestBody {
   // more. What was read ahead is part of it. A fault as of read_ahead(), or when neither memory nor
   // the temporary file has room. No room is held for what is still to come.
   Task<std::optional<Fault>> read_content(std::string& content, std::uint64_t most);
+  // The same, of a body that has at most `most` bytes: 413 at the first that is too much, by its
+  // Content-Length before any is read.
+  Task<std::optional<Fault>> read_small(std::string& content, std::uint64_t most);
   // The same, if all of it is here already: nothing is read from the client, nothing has been sent.
   // nullopt: it is not, or it is longer. What it returns cannot be sent any more.
   std::optional<std::string> take_content(std::uint64_t most);
@@ -98,6 +101,7 @@ class RequestBody {
  private:
   enum class Pump : std::uint8_t { none, running, done, stopped, failed };
 
+  Task<std::optional<Fault>> read_ahead(std::uint64_t limit);
   Task<bool> send_continue();
   Task<std::optional<Fault>> read_start(resilience::MinRate& client_rate);
   bool owns_at_hand();

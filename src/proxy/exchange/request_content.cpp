@@ -89,6 +89,14 @@ Task<std::optional<Fault>> RequestBody::read_content(std::string& content, std::
   co_return std::nullopt;
 }
 
+Task<std::optional<Fault>> RequestBody::read_small(std::string& content, std::uint64_t most) {
+  const std::optional<Fault> fault =
+      co_await read_ahead(std::min(most, request_.limits().body_bytes));
+  if (fault) co_return fault;
+  std::optional<Fault> unread = co_await read_content(content, most);
+  co_return unread;
+}
+
 std::optional<std::string> RequestBody::take_content(std::uint64_t most) {
   if (!has_any()) return std::string();
   if (!is_read_ahead_ || pump_ != Pump::none || !session_.is_body_complete()) return std::nullopt;

@@ -48,10 +48,9 @@ Form read_form(std::string_view text) {
 Task<Answer> WaitingResource::accept() {
   std::string text;
   if (body_.has_any()) {
-    const std::optional<Fault> unread = co_await body_.read_content(text, kMostForm);
+    const std::optional<Fault> unread = co_await body_.read_small(text, kMostForm);
     if (unread) co_return *unread;
   }
-  if (text.size() > kMostForm) co_return waiting_told(413, "The form has more than 1024 bytes.");
   const Form form = read_form(text);
   const TimePoint now = services_.now();
   const std::optional<waiting::Token> token = tokens_.find(*room_, now);

@@ -80,10 +80,9 @@ Task<std::optional<Answer>> WaitingResource::read_wish() {
   if (!query_of(request_.head).empty()) co_return waiting_told(400, "Joining takes no parameters.");
   std::string wish;
   if (body_.has_any()) {
-    const std::optional<Fault> unread = co_await body_.read_content(wish, kMostWish);
+    const std::optional<Fault> unread = co_await body_.read_small(wish, kMostWish);
     if (unread) co_return *unread;
   }
-  if (wish.size() > kMostWish) co_return waiting_told(413, "The body has more than 1024 bytes.");
   if (!wish.empty()) {
     if (!is_json(request_.head))
       co_return waiting_told(415, "The body must be application/json, or empty.");

@@ -229,8 +229,9 @@ TEST_CASE("joining takes a field that no form can send, and a body that asks for
   CHECK(program.ask("POST", kTicketsPath, join + json_type, R"({"type":"camera"})").status() ==
         422);
   CHECK(program.ask("POST", kTicketsPath + "?type=camera", join).status() == 400);
-  CHECK(program.ask("POST", kTicketsPath, join + json_type, std::string(1025, ' ')).status() ==
-        413);
+  CHECK(
+      Program(proxy).ask("POST", kTicketsPath, join + json_type, std::string(1025, ' ')).status() ==
+      413);
   CHECK(program.token.empty());
   CHECK(
       program.ask("POST", kTicketsPath, join + json_type, std::string(1000, ' ') + "{}").status() ==
@@ -240,6 +241,24 @@ TEST_CASE("joining takes a field that no form can send, and a body that asks for
   CHECK(listed.field("Allow") == "POST");
   CHECK(program.ask("PUT", kTicketsPath + "/" + std::string(32, '0')).field("Allow") ==
         "GET, HEAD, DELETE");
+}
+
+TEST_CASE("a body that is too large for a room is refused before it is read") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  for (const std::string path : {kTicketsPath, std::string("/_spillway/rooms/sale/join")}) {
+    const std::string head = "POST " + path +
+                             " HTTP/1.1\r\nHost: a\r\nSpillway-Join: 1\r\n"
+                             "Content-Type: application/json\r\n";
+    CAPTURE(path);
+    RawClient declared(proxy.port());
+    declared.send(head + "Content-Length: 50000000\r\n\r\n");
+    CHECK(declared.read_response().status() == 413);
+    RawClient endless(proxy.port());
+    endless.send(head + "Transfer-Encoding: chunked\r\n\r\n400\r\n" + std::string(1024, ' ') +
+                 "\r\n1\r\n");
+    CHECK(endless.read_response().status() == 413);
+  }
 }
 
 TEST_CASE("an id may look, and only the token may cancel") {
