@@ -133,6 +133,10 @@ std::size_t without_blank_end(std::string_view text, char* out) {
   return size;
 }
 
+std::size_t without_nul(std::string_view text, char* out) {
+  return static_cast<std::size_t>(std::remove_copy(text.begin(), text.end(), out, '\0') - out);
+}
+
 std::size_t without_line_breaks(std::string_view text, char* out) {
   return static_cast<std::size_t>(
       std::copy_if(text.begin(), text.end(), out,
@@ -200,6 +204,7 @@ constexpr std::array kSteps{
              }},
     PathStep{kParameters, false, end_at<';'>},
     PathStep{kNul, false, end_at<'\0'>},
+    PathStep{kNul, false, without_nul},
     PathStep{kQuery, false, end_at<'?'>},
     PathStep{kFragment, false, end_at<'#'>},
 };

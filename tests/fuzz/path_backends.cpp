@@ -182,6 +182,8 @@ const std::vector<PathBackend>& path_backends() {
       {"IIS", [](Text p) { return clean(with_slashes(decoded(p))); }},
       {"IIS behind a proxy that does not merge",
        [](Text p) { return resolved(with_slashes(decoded(p))); }},
+      {"NULs left out",
+       [](Text p) { return clean(without(decoded(p), std::string_view("\0", 1), "")); }},
       {"C strings", [](Text p) { return clean(cut(decoded(p), std::string_view("\0", 1))); }},
       {"decoding before the query is split off",
        [](Text p) { return clean(cut(decoded(p), "?#")); }},

@@ -112,7 +112,7 @@ class UpstreamCall {
     std::uint32_t pauses = 0;   // before retries
     bool was_replaced = false;  // a kept connection was found closed
     bool has_server_failed = false;
-    bool has_timed_out = false;  // the same: there was no response in time
+    bool has_timed_out = false;  // the same: no response in time, or no more of it
     bool was_sent = false;       // in one before the current
     TimePoint answered_at{};
   };

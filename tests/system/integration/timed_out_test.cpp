@@ -47,6 +47,28 @@ TEST_CASE("requests that time out are at work no more often than there are slots
   CHECK(RawClient(proxy.port()).ask(get("/")).body == "done");
 }
 
+TEST_CASE("an upstream that stalls behind the head is at work no more often than there are slots") {
+  constexpr int kSlots = 2;
+  Event go;
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    if (!proxy.read_request()) return;
+    proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndo");
+    if (proxy.wait(go)) proxy.send("ne");
+  });
+  const ProxyUnderTest proxy(peer.address(), impatient(kSlots));
+  for (int n = 1; n <= kSlots; ++n) {
+    RawClient client(proxy.port());
+    CHECK(client.send(get("/")).read_to_end().ends_with("do"));
+    CHECK(client.was_reset());
+    CHECK(proxy.metric_becomes(kAbandoned, n));
+  }
+  CHECK(proxy.metric(kSlotsTaken) == kSlots);
+  for (int n = 0; n < 5; ++n) CHECK(RawClient(proxy.port()).ask(get("/")).status() == 503);
+  CHECK(peer.requests() == kSlots);
+  go.set();
+  CHECK(proxy.metric_becomes(kSlotsTaken, 0));
+}
+
 TEST_CASE("an upstream that closes the connection behind a timeout has ended the request") {
   ScriptedPeer peer([](PeerConnection& proxy) {
     if (proxy.read_request()) proxy.wait_closed();  // half-closed: the answer came too late

@@ -116,6 +116,8 @@ TEST_CASE("of a table of spellings each gets the class of its lowest reading") {
       {"/checkout/..%252fexport/x", 2},
       {"/checkout/%%32e%%32e/export/x", 2},
       {"/export%00/../checkout/x", 2},
+      {"/checkout/.%00./export/x", 2},
+      {"/check%00out/../ex%00port/x", 2},
       {"/export%3f/../checkout/x", 2},
       {"/export%23/../checkout/x", 2},
       {"//checkout/export/x", 2},

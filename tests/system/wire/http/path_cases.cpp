@@ -111,7 +111,8 @@ std::vector<Case> path_cases() {
                      "/checkout/..%2fexport/..;/../checkout/x"),
            no_higher("an encoded question mark", "/export%3f/../checkout/x"),
            no_higher("an encoded hash", "/export%23/../checkout/x"),
-           no_higher("an encoded NUL", "/export%00/../checkout/x")}) {
+           no_higher("an encoded NUL", "/export%00/../checkout/x"),
+           no_higher("an encoded NUL that is left out", "/checkout/.%00./export/x")}) {
     all.push_back(std::move(each));
   }
   return all;
