@@ -90,6 +90,9 @@ Task<std::optional<Fault>> RequestBody::read_content(std::string& content, std::
 }
 
 Task<std::optional<Fault>> RequestBody::read_small(std::string& content, std::uint64_t most) {
+  const http::Framing& framing = request_.head.framing;
+  if (framing.kind == http::Framing::Kind::length && framing.length > most)
+    co_return bad_request(http::Error::body_too_large);
   const std::optional<Fault> fault =
       co_await read_ahead(std::min(most, request_.limits().body_bytes));
   if (fault) co_return fault;
