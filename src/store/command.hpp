@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -99,14 +100,18 @@ struct Lanes {
   std::optional<jobs::Lane> next{};  // nullopt: these were the last
 };
 
-// Leases up to `limit` jobs of a lane, those that are due first. Not expired ones, and none that
-// has an unfinished predecessor in its order. Claims that follow each other cost little more than
-// one.
+// Leases up to `limit` jobs of a lane, those that are due first. Not expired ones, none that has an
+// unfinished predecessor in its order, and none with more than `most_recoveries`: these stay where
+// they are, and the answer says of those before the last job that was leased (of all that are due,
+// if fewer than `limit` were) what the fewest recoveries are. PostgreSQL may tell of the first of
+// them in a lane two seconds late. Claims that follow each other cost little more than one.
 struct Claim {
   Epoch epoch = 0;
   jobs::Lane lane;
   std::size_t limit = 0;
+  std::uint32_t most_recoveries = std::numeric_limits<std::uint32_t>::max();
   std::vector<jobs::LeasedJob> jobs{};
+  std::optional<std::uint32_t> least_left{};  // nullopt: none was left for its recoveries
 };
 
 // Tells the other proxies on the store that there are jobs in these lanes which this one cannot

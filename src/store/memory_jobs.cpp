@@ -217,12 +217,20 @@ void MemoryJobs::execute(Lanes& command, WallTime now) {
 
 void MemoryJobs::execute(Claim& command, WallTime now) {
   command.jobs.clear();
+  command.least_left.reset();
   const auto lane = claimable_.find(command.lane);
   if (lane == claimable_.end() || !is_registered(command.epoch)) return;
   std::vector<Seq> seqs;
   for (const auto& [due, seq] : lane->second) {
     if (due > now || seqs.size() == command.limit) break;
-    if (jobs_.at(seq).job.expires > now) seqs.push_back(seq);
+    const One& one = jobs_.at(seq);
+    if (one.job.expires <= now) continue;
+    const std::uint32_t recoveries = one.progress.recoveries;
+    if (recoveries <= command.most_recoveries) {
+      seqs.push_back(seq);
+    } else {
+      command.least_left = std::min(command.least_left.value_or(recoveries), recoveries);
+    }
   }
   for (const Seq seq : seqs) {
     One& one = jobs_.at(seq);

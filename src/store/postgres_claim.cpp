@@ -1,10 +1,16 @@
+#include <algorithm>
+#include <limits>
+
 #include "store/postgres_announcement.hpp"
 #include "store/postgres_batch.hpp"
 
 namespace spillway::store {
 namespace {
 
-// The columns of kClaim.
+// Of the column.
+constexpr std::uint32_t kAnyRecoveries = std::numeric_limits<std::int32_t>::max();
+
+// The columns of a claim.
 jobs::LeasedJob leased_job(const PostgresRows& rows, int row, const jobs::Lane& lane) {
   jobs::LeasedJob job;
   job.id = rows.id(row, 1);
@@ -25,17 +31,30 @@ jobs::LeasedJob leased_job(const PostgresRows& rows, int row, const jobs::Lane& 
 }
 
 void read_claims(const PostgresRows& rows, std::span<Claim* const> group, PostgresHints& hints) {
-  for (Claim* const claim : group) claim->jobs.clear();
+  std::vector<jobs::WallTime> first_left(group.size(), jobs::WallTime::max());
+  for (Claim* const claim : group) {
+    claim->jobs.clear();
+    claim->least_left.reset();
+  }
   for (int row = 0; row < rows.size(); ++row) {
     const auto place = static_cast<std::size_t>(rows.number<std::int64_t>(row, 0));
     if (place == 0 || place > group.size()) continue;
     Claim& claim = *group[place - 1];
-    claim.jobs.push_back(leased_job(rows, row, claim.lane));
+    if (rows.is_null(row, 1)) {
+      first_left[place - 1] = rows.time(row, 2);
+      claim.least_left = rows.number<std::uint32_t>(row, 5);
+    } else {
+      claim.jobs.push_back(leased_job(rows, row, claim.lane));
+    }
   }
-  for (const Claim* const claim : group) {
-    if (claim->jobs.empty()) continue;
-    hints.claimed(claim->lane, claim->jobs.back().progress.due);
-    hints.changed(claim->lane, -static_cast<std::int64_t>(claim->jobs.size()));
+  for (std::size_t n = 0; n < group.size(); ++n) {
+    const Claim& claim = *group[n];
+    const bool found_some = std::ranges::any_of(
+        claim.jobs, [](const jobs::LeasedJob& job) { return job.progress.recoveries > 0; });
+    hints.met_recovered(claim.lane, found_some || claim.least_left);
+    if (claim.jobs.empty()) continue;
+    hints.claimed(claim.lane, std::min(claim.jobs.back().progress.due, first_left[n]));
+    hints.changed(claim.lane, -static_cast<std::int64_t>(claim.jobs.size()));
   }
 }
 
@@ -45,14 +64,18 @@ void add_claims(PostgresBatch& batch, std::span<Claim* const> group) {
   if (group.empty()) return;
   PostgresColumn ranks(PostgresType::int2), routes(PostgresType::text);
   PostgresColumn tenants(PostgresType::int8), from(PostgresType::int8), limits(PostgresType::int8);
+  PostgresColumn recoveries(PostgresType::int4);
+  bool tells = false;
   for (const Claim* const claim : group) {
     const PostgresHints::Scan scan = batch.hints.scan(claim->lane, Clock::now());
     if (scan.is_full) batch.scans_fully = true;
+    if (scan.tells) tells = true;
     ranks.add(static_cast<std::int16_t>(claim->lane.rank));
     routes.add(std::string_view(claim->lane.route));
     tenants.add(static_cast<std::int64_t>(claim->lane.tenant));
     from.add(scan.from);
     limits.add(sql_limit(claim->limit));
+    recoveries.add(static_cast<std::int32_t>(std::min(claim->most_recoveries, kAnyRecoveries)));
   }
   PostgresParameters parameters;
   parameters.add(group.front()->epoch)
@@ -60,8 +83,10 @@ void add_claims(PostgresBatch& batch, std::span<Claim* const> group) {
       .add(std::move(routes))
       .add(std::move(tenants))
       .add(std::move(from))
-      .add(std::move(limits));
-  batch.add(PostgresStatement::claim, std::move(parameters),
+      .add(std::move(limits))
+      .add(std::move(recoveries));
+  const auto statement = tells ? PostgresStatement::claim_and_tell : PostgresStatement::claim;
+  batch.add(statement, std::move(parameters),
             [&batch, claims = std::vector<Claim*>(group.begin(), group.end())](
                 const PostgresRows& rows) { read_claims(rows, claims, batch.hints); });
 }

@@ -15,8 +15,14 @@ PostgresHints::Scan PostgresHints::scan(const jobs::Lane& lane, TimePoint now) {
     mark.low = jobs::kNoTime;
   }
   mark.low = std::min(mark.low, first_appeared_since(std::exchange(mark.seen, appearances_)));
+  const bool has_new = std::exchange(mark.recoveries, recoveries_) != recoveries_;
   if (mark.low == jobs::kNoTime) return {};
-  return {.from = mark.low - kSlack, .is_full = false};
+  return {.from = mark.low - kSlack, .is_full = false, .tells = mark.has_recovered || has_new};
+}
+
+void PostgresHints::met_recovered(const jobs::Lane& lane, bool has_some) {
+  const auto found = marks_.find(lane);
+  if (found != marks_.end()) found->second.has_recovered = has_some;
 }
 
 void PostgresHints::claimed(const jobs::Lane& lane, jobs::WallTime last_due) {

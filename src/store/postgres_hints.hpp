@@ -7,6 +7,9 @@
 // doing lowers it at once; what does by another's (given back, let on in its order) is found by the
 // next full scan, 2 s later at most, or 20 times what the last one took.
 //
+// Jobs that were recovered: a claim may leave some of them (store::Claim). They are looked for in a
+// lane with each full scan, as long as there are some, and after this proxy has given some back.
+//
 // Counts: how many jobs of a route wait, as last counted, and what this proxy has changed since.
 // Other proxies' changes are seen by the next count, within a second (or 50 times what it takes),
 // so max_pending may be exceeded by what the others accept in that time. So it is with the tenants
@@ -28,6 +31,7 @@ class PostgresHints {
   struct Scan {
     jobs::WallTime from{};  // due times; kNoTime: a full scan
     bool is_full = true;
+    bool tells = true;  // of jobs that are left for their recoveries
   };
   // Where to begin.
   Scan scan(const jobs::Lane& lane, TimePoint now);
@@ -35,6 +39,10 @@ class PostgresHints {
   void claimed(const jobs::Lane& lane, jobs::WallTime last_due);
   // Jobs can be claimed, of any lane, that are due then.
   void appeared(jobs::WallTime due);
+  // A claim has left or found such jobs in the lane, or neither.
+  void met_recovered(const jobs::Lane& lane, bool has_some);
+  // A job that was recovered waits, in any lane.
+  void recovered() { ++recoveries_; }
   void full_scan_took(Duration duration) { full_scan_ = duration; }
 
   // Whether the route is to be counted before `more` jobs are accepted.
@@ -67,6 +75,8 @@ class PostgresHints {
     jobs::WallTime low{};
     TimePoint full_scan{};
     std::uint64_t seen = 0;  // what has appeared up to here is in `low`
+    bool has_recovered = false;
+    std::uint64_t recoveries = 0;  // it has told of those up to here
   };
   struct Appearance {
     std::uint64_t number = 0;
@@ -91,6 +101,7 @@ class PostgresHints {
   // times both rise, and the first one after a number is the one that is due first.
   std::vector<Appearance> appeared_;
   std::uint64_t appearances_ = 0;
+  std::uint64_t recoveries_ = 0;
   std::map<std::string, Count> counts_;
   std::map<std::string, TenantCount> tenants_;
   Duration full_scan_{};

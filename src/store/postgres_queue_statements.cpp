@@ -91,35 +91,57 @@ UNION ALL
 SELECT j.scope, j.id, j.fingerprint FROM unnest($2::uuid[]) AS i(id) JOIN job j ON j.id = i.id
 )sql";
 
-// $2 to $6: of each lane what it is called, a low watermark of due (so that the rows that were
-// claimed before, and which a long transaction keeps from being vacuumed, are not read again), and
-// how many jobs it is asked for. No lane twice: a second scan skips what the first one has found
-// only if that was deleted before it began.
-constexpr std::string_view kClaim = R"sql(
+// $2 to $7: of each lane what it is called, a low watermark of due (so that the rows that were
+// claimed before, and which a long transaction keeps from being vacuumed, are not read again), how
+// many jobs it is asked for, and how often these may have been recovered. No lane twice: a second
+// scan skips what the first one has found only if that was deleted before it began.
+//
+// To tell of jobs that were left for their recoveries costs another scan, no further than the first
+// one has read: a row without id says of a lane in which there are some what the fewest recoveries
+// of these are, and when the first of them is due.
+constexpr std::string_view kPick = R"sql(
 WITH me AS (SELECT epoch FROM proxy WHERE epoch = $1::int8 AND NOT is_over
               AND lease_end > (SELECT now_ms()) FOR SHARE),
 picked AS (
-  SELECT p.number, i.place
-  FROM unnest($2::int2[], $3::text[], $4::int8[], $5::int8[], $6::int8[]) WITH ORDINALITY
-    AS i(rank, route, tenant, due, most, place)
+  SELECT * FROM unnest($2::int2[], $3::text[], $4::int8[], $5::int8[], $6::int8[], $7::int4[])
+    WITH ORDINALITY AS i(rank, route, tenant, due, most, recoveries, place)
   CROSS JOIN LATERAL (
-    SELECT w.number FROM waiting w
+    SELECT array_agg(number) AS numbers, count(*) AS jobs, max(first.due) AS last FROM (
+      SELECT w.number, w.due FROM waiting w
+      WHERE w.rank = i.rank AND w.route = i.route AND w.tenant = i.tenant AND NOT w.is_blocked
+        AND w.due >= i.due AND w.due <= (SELECT now_ms()) AND w.expires > (SELECT now_ms())
+        AND w.recoveries <= i.recoveries AND EXISTS (SELECT FROM me)
+      ORDER BY w.due, w.number LIMIT i.most FOR UPDATE SKIP LOCKED) AS first) AS p
+)sql";
+constexpr std::string_view kLookForLeft = R"sql(
+  CROSS JOIN LATERAL (
+    SELECT min(w.recoveries) AS least, min(w.due) AS first_left FROM waiting w
     WHERE w.rank = i.rank AND w.route = i.route AND w.tenant = i.tenant AND NOT w.is_blocked
-      AND w.due >= i.due AND w.due <= (SELECT now_ms()) AND w.expires > (SELECT now_ms())
-      AND EXISTS (SELECT FROM me)
-    ORDER BY w.due, w.number LIMIT i.most FOR UPDATE SKIP LOCKED) AS p),
-taken AS (
-  DELETE FROM waiting w USING picked p WHERE w.number = p.number RETURNING w.*, p.place),
+      AND w.due >= i.due
+      AND w.due <= CASE WHEN p.jobs >= i.most THEN p.last ELSE (SELECT now_ms()) END
+      AND w.expires > (SELECT now_ms()) AND w.recoveries > i.recoveries
+      AND EXISTS (SELECT FROM me)) AS l
+)sql";
+constexpr std::string_view kTake = R"sql(
+), taken AS (
+  DELETE FROM waiting w USING picked p WHERE w.number = ANY (p.numbers) RETURNING w.*, p.place),
 held AS (
   INSERT INTO leased (id, number, epoch, due, expires, kept, tenant, attempts, recoveries, rank,
                       cause, route, ordered_by, period)
   SELECT id, number, $1::int8, due, expires, kept, tenant, attempts, recoveries, rank, cause,
          route, ordered_by, period FROM taken)
 SELECT t.place, t.id, t.due, t.expires, t.attempts, t.recoveries, t.cause, j.accepted,
-       j.tenant_name, j.method, j.target, c.head, c.body
+       j.tenant_name, j.method, j.target, c.head, c.body, t.number
 FROM taken t JOIN job j ON j.number = t.number
   JOIN content c ON c.period = t.period AND c.number = t.number
-ORDER BY t.place, t.due, t.number
+)sql";
+constexpr std::string_view kTellOfLeft = R"sql(
+UNION ALL
+SELECT place, NULL, first_left, NULL, NULL, least, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM picked WHERE least IS NOT NULL
+)sql";
+constexpr std::string_view kAsDue = R"sql(
+ORDER BY place, due, number
 )sql";
 
 // A job that was leased is the first of its line, and stays it while it waits for its next attempt.
@@ -198,7 +220,9 @@ std::vector<PostgresStatementText> postgres_queue_statements() {
       {careful_enqueue_ordered, careful_text(kEnqueueOrdered)},
       {bury, careful_text(kBury)},
       {look_up_scopes, std::string(kLookUpScopes)},
-      {claim, std::string(kClaim)},
+      {claim, std::string(kPick).append(kTake).append(kAsDue)},
+      {claim_and_tell,
+       std::string(kPick).append(kLookForLeft).append(kTake).append(kTellOfLeft).append(kAsDue)},
       {settle, std::string(kSettle)},
       {advance_lines, std::string(kAdvanceLines)},
   };

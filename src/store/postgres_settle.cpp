@@ -90,6 +90,7 @@ void add_settles(PostgresBatch& batch, std::span<Settle* const> group) {
                 settle.is_lost = false;
                 if (!jobs::waits(settle.progress.state)) continue;
                 batch.hints.appeared(settle.progress.due);
+                if (settle.progress.recoveries > 0) batch.hints.recovered();
                 jobs::Lane lane;
                 lane.route = rows.text(row, 1);
                 lane.tenant = static_cast<TenantId>(rows.number<std::uint64_t>(row, 2));

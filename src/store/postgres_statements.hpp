@@ -25,6 +25,7 @@ enum class PostgresStatement : std::uint8_t {
   bury,
   look_up_scopes,
   claim,
+  claim_and_tell,
   settle,
   advance_lines,
   end_waiting,

@@ -61,8 +61,29 @@ const SqliteClaim::OldestDue& SqliteClaim::oldest_due() {
   return oldest_;
 }
 
+// Of a row of kClaimable.
+jobs::LeasedJob SqliteClaim::leased_job(const Rows& rows, const jobs::Lane& lane) {
+  jobs::LeasedJob job;
+  rows.read(1, job.id.bytes);
+  job.lane = lane;
+  job.tenant_name = rows.text(2);
+  job.accepted = time_of(rows.number(3));
+  job.expires = time_of(rows.number(4));
+  job.progress.state = jobs::JobState::leased;
+  job.progress.due = time_of(rows.number(5));
+  job.progress.attempts = static_cast<std::uint32_t>(rows.number(6));
+  job.progress.recoveries = static_cast<std::uint32_t>(rows.number(7));
+  job.progress.cause = static_cast<jobs::Cause>(rows.number(8));
+  job.method = rows.text(9);
+  job.target = rows.text(10);
+  job.head = rows.text(12);
+  job.body = rows.text(13);
+  return job;
+}
+
 void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
   command.jobs.clear();
+  command.least_left.reset();
   const std::optional<std::int64_t> route = ledger_.find(command.lane.route);
   if (!route || !is_registered_.with(command.epoch).next()) return;
   std::vector<std::int64_t> found;
@@ -76,21 +97,12 @@ void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
         ++expired;
         continue;
       }
-      jobs::LeasedJob& job = command.jobs.emplace_back();
-      rows.read(1, job.id.bytes);
-      job.lane = command.lane;
-      job.tenant_name = rows.text(2);
-      job.accepted = time_of(rows.number(3));
-      job.expires = time_of(rows.number(4));
-      job.progress.state = jobs::JobState::leased;
-      job.progress.due = time_of(rows.number(5));
-      job.progress.attempts = static_cast<std::uint32_t>(rows.number(6));
-      job.progress.recoveries = static_cast<std::uint32_t>(rows.number(7));
-      job.progress.cause = static_cast<jobs::Cause>(rows.number(8));
-      job.method = rows.text(9);
-      job.target = rows.text(10);
-      job.head = rows.text(12);
-      job.body = rows.text(13);
+      const auto recoveries = static_cast<std::uint32_t>(rows.number(7));
+      if (recoveries > command.most_recoveries) {
+        command.least_left = std::min(command.least_left.value_or(recoveries), recoveries);
+        continue;
+      }
+      command.jobs.push_back(leased_job(rows, command.lane));
       found.push_back(rows.number(0));
       states.push_back(static_cast<jobs::JobState>(rows.number(11)));
     }

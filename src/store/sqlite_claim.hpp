@@ -37,6 +37,7 @@ class SqliteClaim {
   // `limit` steps from there. False: there are no more.
   bool walk(Step& at, std::size_t limit, const std::function<void(const Step&)>& visit);
   Step step_of(const std::optional<jobs::Lane>& lane) const;
+  static jobs::LeasedJob leased_job(const Rows& rows, const jobs::Lane& lane);
 
   // Jobs that have expired but were not swept: beyond so many, a claim gives what it has found.
   static constexpr std::size_t kMostExpired = 4096;

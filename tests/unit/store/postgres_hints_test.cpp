@@ -45,6 +45,24 @@ TEST_CASE("every two seconds a lane is scanned whole, less often if that takes l
   CHECK(hints.scan(kLane, kBegin + 12s).is_full);
 }
 
+TEST_CASE("jobs that were recovered are looked for now and then, and while there are some") {
+  PostgresHints hints;
+  CHECK(hints.scan(kLane, kBegin).tells);
+  const auto claim = [&](bool has_recovered) {
+    hints.met_recovered(kLane, has_recovered);
+    hints.claimed(kLane, at(50s));
+  };
+  claim(false);
+  CHECK_FALSE(hints.scan(kLane, kBegin + 1s).tells);
+  hints.recovered();
+  CHECK(hints.scan(kLane, kBegin + 1s).tells);
+  claim(true);
+  for (int n = 0; n < 3; ++n) CHECK(hints.scan(kLane, kBegin + 1s).tells);
+  claim(false);
+  CHECK_FALSE(hints.scan(kLane, kBegin + 1s).tells);
+  CHECK(hints.scan(kLane, kBegin + 2s).tells);
+}
+
 TEST_CASE("a job that appears below the watermark lowers it, and one above does not") {
   PostgresHints hints;
   hints.scan(kLane, kBegin);
