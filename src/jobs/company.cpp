@@ -1,0 +1,89 @@
+#include "jobs/company.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace spillway::jobs {
+namespace {
+
+constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+
+static_assert(kCompanyRules.back().recoveries == kMostRecoveries);
+static_assert(kCompanyRules.back().together == 1);
+
+// How many of the rules are about jobs with so many recoveries: these, and those before.
+std::size_t rules_of(std::uint32_t recoveries) {
+  const auto first_other = std::ranges::find_if(
+      kCompanyRules, [&](const CompanyRule& rule) { return rule.recoveries > recoveries; });
+  return static_cast<std::size_t>(first_other - kCompanyRules.begin());
+}
+
+// The most recoveries of the jobs that so many rules are about.
+std::uint32_t most_of(std::size_t rules) {
+  if (rules == kCompanyRules.size()) return std::numeric_limits<std::uint32_t>::max();
+  return kCompanyRules[rules].recoveries - 1;
+}
+
+}  // namespace
+
+std::size_t Company::room(std::uint32_t recoveries) const {
+  std::size_t room = kAny;
+  for (std::size_t n = 0; n < rules_of(recoveries); ++n) {
+    const std::size_t most = kCompanyRules[n].together;
+    room = std::min(room, most - std::min(most, in_hand_[n] + asked_[n]));
+  }
+  return room;
+}
+
+Company::Ask Company::ask(const Lane& lane, std::size_t limit) {
+  const auto left = left_.find(lane);
+  if (left == left_.end()) return {limit, most_of(0)};
+  left->second.seen = ++seen_;
+  const std::size_t may_join = room(left->second.least);
+  if (may_join == 0) return {limit, most_of(0)};
+  const std::size_t rules = rules_of(left->second.least);
+  const Ask ask{std::min(limit, may_join), most_of(rules)};
+  for (std::size_t n = 0; n < rules; ++n) asked_[n] += ask.limit;
+  return ask;
+}
+
+void Company::join(std::uint32_t recoveries) {
+  for (std::size_t n = 0; n < rules_of(recoveries); ++n) ++in_hand_[n];
+}
+
+// What a lane was asked for is not known of it any more: else it would be asked for that again and
+// again, for few jobs at a time, while others come of it.
+std::vector<Lane> Company::answered(const Lane& lane, const Ask& asked,
+                                    std::optional<std::uint32_t> least_left) {
+  const std::size_t rules = rules_of(asked.most_recoveries);
+  for (std::size_t n = 0; n < rules; ++n) asked_[n] -= std::min(asked_[n], asked.limit);
+  left_.erase(lane);
+  if (least_left && left_.size() < kMostLanes) left_[lane] = {*least_left, ++seen_};
+  if (rules > 0) return next();
+  if (left_.contains(lane) && room(*least_left) > 0) return {lane};
+  return {};
+}
+
+std::vector<Lane> Company::leave(std::uint32_t recoveries) {
+  const std::size_t rules = rules_of(recoveries);
+  for (std::size_t n = 0; n < rules; ++n) in_hand_[n] -= std::min<std::size_t>(in_hand_[n], 1);
+  return rules > 0 ? next() : std::vector<Lane>{};
+}
+
+std::vector<Lane> Company::next() {
+  std::map<std::string, std::map<Lane, Left>::iterator> of_routes;
+  for (auto one = left_.begin(); one != left_.end(); ++one) {
+    if (room(one->second.least) == 0) continue;
+    const auto [known, is_first] = of_routes.emplace(one->first.route, one);
+    if (!is_first && one->second.seen < known->second->second.seen) known->second = one;
+  }
+  std::vector<Lane> lanes;
+  for (const auto& [route, one] : of_routes) {
+    one->second.seen = ++seen_;
+    lanes.push_back(one->first);
+  }
+  return lanes;
+}
+
+}  // namespace spillway::jobs

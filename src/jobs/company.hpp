@@ -1,0 +1,77 @@
+// Which jobs a proxy has in hand beside each other.
+//
+// When a proxy ends, any of the jobs that it had in hand may be why, or none: each counts a
+// recovery, and one that had kMostRecoveries is dead as poison. So the more recoveries a job has,
+// the fewer of its kind are in hand at a time: groups that shrink up to a test of one (group
+// testing: Dorfman, Annals of Mathematical Statistics 1943). The end of a proxy makes no more than
+// one job dead. One that ends each proxy that begins it is dead after the fourth, and what was
+// beside it is not.
+//
+// Lanes are asked for jobs with few recoveries, of which any number may join; only one of which the
+// store has said that others are left in it is asked for those, too, and then for no more jobs than
+// may join. So what is leased keeps to the rule at any time, whatever comes. Pure, in memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "jobs/life.hpp"
+
+namespace spillway::jobs {
+
+// Jobs with so many recoveries or more are in hand `together` at a time, at most.
+struct CompanyRule {
+  std::uint32_t recoveries = 0;
+  std::size_t together = 0;
+};
+inline constexpr std::array<CompanyRule, 2> kCompanyRules{
+    {{kMostRecoveries - 1, 8}, {kMostRecoveries, 1}}};
+
+class Company {
+ public:
+  // How a lane is asked: for so many jobs, none of them with more recoveries.
+  struct Ask {
+    std::size_t limit = 0;
+    std::uint32_t most_recoveries = 0;
+  };
+
+  // A lane is about to be asked for up to `limit` jobs, at least one. What may come counts as in
+  // hand until it is answered.
+  Ask ask(const Lane& lane, std::size_t limit);
+  // One has come, and is in hand.
+  void join(std::uint32_t recoveries);
+  // All that has come has joined. `least_left`: the fewest recoveries of the jobs that were left in
+  // the lane for theirs; nullopt: none was, as far as it was read. The lanes to ask now.
+  std::vector<Lane> answered(const Lane& lane, const Ask& asked,
+                             std::optional<std::uint32_t> least_left);
+  // None of the lanes that were asked will be answered.
+  void failed() { asked_ = {}; }
+  // One is not in hand any more. The lanes to ask now: those in which jobs were left of which one
+  // may join, of each route the one that was looked at longest ago.
+  std::vector<Lane> leave(std::uint32_t recoveries);
+
+  // Beyond so many lanes in which jobs were left, others are known only once some of them are done.
+  static constexpr std::size_t kMostLanes = 4096;
+
+ private:
+  using Counts = std::array<std::size_t, kCompanyRules.size()>;  // of each rule
+  // Of a lane in which jobs were left.
+  struct Left {
+    std::uint32_t least = 0;  // recoveries
+    std::uint64_t seen = 0;   // grows
+  };
+
+  std::size_t room(std::uint32_t recoveries) const;
+  std::vector<Lane> next();
+
+  Counts in_hand_{};
+  Counts asked_{};
+  std::map<Lane, Left> left_;
+  std::uint64_t seen_ = 0;
+};
+
+}  // namespace spillway::jobs
