@@ -21,7 +21,7 @@ constexpr std::size_t kSweepLimit = 1000;
 }  // namespace
 
 JobDispatcher::JobDispatcher(Acts acts, observe::JobCounts& counts, std::string proxy_name)
-    : acts_(std::move(acts)), counts_(counts), proxy_name_(std::move(proxy_name)) {}
+    : acts_(std::move(acts)), counts_(counts), self_{std::move(proxy_name)} {}
 
 void JobDispatcher::configure(JobRoutes routes) { routes_ = std::move(routes); }
 
@@ -37,15 +37,16 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
   if (epoch_ == 0) {
     if (in_hand() > 0) return;  // under the lease that is lost: that ends first
     asked_at_ = now;
-    commands.push_back(store::Join{.name = proxy_name_, .lease = lease});
+    commands.push_back(store::Join{.name = self_.name, .lease = lease});
     return;
   }
   if (now >= next_.renew) {
     next_.renew = now + lease / 3;
     asked_at_ = now;
-    commands.push_back(store::Renew{.epoch = epoch_,
-                                    .lease = lease,
-                                    .rate = static_cast<std::int64_t>(std::llround(1000 * rate_))});
+    commands.push_back(
+        store::Renew{.epoch = epoch_,
+                     .lease = lease,
+                     .rate = static_cast<std::int64_t>(std::llround(1000 * self_.rate))});
   }
   if (now >= next_.sweep) {
     next_.sweep = now + kSweepEvery;
@@ -82,7 +83,11 @@ void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint n
   }
   if (!turns_.empty()) return;
   while (auto turn = next_turn(now, wall)) {
-    commands.push_back(store::Claim{.epoch = epoch_, .lane = turn->lane, .limit = turn->limit});
+    const jobs::Company::Ask ask = company_.ask(turn->lane, turn->limit);
+    commands.push_back(store::Claim{.epoch = epoch_,
+                                    .lane = turn->lane,
+                                    .limit = ask.limit,
+                                    .most_recoveries = ask.most_recoveries});
     turns_.push_back(*std::move(turn));
   }
 }
@@ -164,7 +169,7 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
   } else if (auto* const renew = std::get_if<store::Renew>(&command)) {
     renewed(*renew, now);
   } else if (auto* const claim = std::get_if<store::Claim>(&command)) {
-    claimed(*claim);
+    claimed(*claim, wall);
   } else if (const auto* const lanes = std::get_if<store::Lanes>(&command)) {
     found(*lanes, now);
   } else if (auto* const enqueue = std::get_if<store::Enqueue>(&command)) {
@@ -225,23 +230,35 @@ void JobDispatcher::tell(const jobs::JobId& id, jobs::JobState state, jobs::Caus
 }
 
 void JobDispatcher::left() {
-  for (const auto& [id, its] : leased_) tell(id, its.before, jobs::Cause::none);
+  for (const auto& [id, its] : leased_) {
+    tell(id, its.before, jobs::Cause::none);
+    company_.leave(its.recoveries);
+  }
   leased_.clear();
 }
 
-void JobDispatcher::claimed(store::Claim& claim) {
+void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
   const auto turn = std::ranges::find(turns_, claim.lane, &jobs::Rotor::Turn::lane);
   if (turn == turns_.end()) return;
-  rotor_.took(*turn, claim.jobs.size());
-  end_turn(*turn, claim.jobs.size());
+  const std::size_t pulled = claim.jobs.size();
+  // It was asked for less than its turn, and has that.
+  const bool has_more = pulled >= claim.limit && claim.limit < turn->limit;
+  rotor_.took(*turn, pulled);
+  end_turn(*turn, pulled);
   turns_.erase(turn);
   const std::string upstream = upstream_of(claim.lane.route);
   for (jobs::LeasedJob& job : claim.jobs) {
     const jobs::JobState before = jobs::given_back(job.progress, job.progress.due).state;
-    leased_.emplace(job.id, Leased{job.lane, upstream, before});
+    const std::uint32_t recoveries = job.progress.recoveries;
+    leased_.emplace(job.id, Leased{job.lane, upstream, before, recoveries});
+    company_.join(recoveries);
     withdrawals_.open(job.id);
     acts_.hand_over(std::move(job), claim.epoch);
   }
+  if (has_more) rotor_.add(claim.lane, wall);
+  const jobs::Company::Ask asked{claim.limit, claim.most_recoveries};
+  for (const jobs::Lane& lane : company_.answered(claim.lane, asked, claim.least_left))
+    rotor_.add(lane, wall);
   counts_.in_hand.store(static_cast<std::uint32_t>(in_hand()), std::memory_order_relaxed);
 }
 
@@ -251,6 +268,7 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
   const jobs::Lane lane = std::move(leased->second.lane);
   const auto its = at_upstream_.find(leased->second.upstream);
   if (--its->second.in_hand == 0 && its->second.asked == 0) at_upstream_.erase(its);
+  for (const jobs::Lane& other : company_.leave(leased->second.recoveries)) rotor_.add(other, wall);
   leased_.erase(leased);
   jobs::RouteRoom& route = known_[lane.route];
   route.ended();
@@ -323,6 +341,7 @@ void JobDispatcher::failed(TimePoint now) {
     end_turn(turn, 0);
   }
   turns_.clear();
+  company_.failed();
   next_.renew = std::min(next_.renew, now + kAskAgain);
   next_.sweep = next_.lanes = next_.totals = now + kAskAgain;
 }

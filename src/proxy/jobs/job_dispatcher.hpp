@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "jobs/company.hpp"
 #include "jobs/life.hpp"
 #include "jobs/rotor.hpp"
 #include "jobs/route_room.hpp"
@@ -51,7 +52,7 @@ class JobDispatcher {
   void stop_pulling() { is_pulling_ = false; }
   bool is_pulling() const { return is_pulling_; }
   // What the others on the store are told with the next renewal: jobs per second.
-  void tell_rate(double rate) { rate_ = rate; }
+  void tell_rate(double rate) { self_.rate = rate; }
 
   // The commands that are due.
   void plan(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
@@ -99,6 +100,12 @@ class JobDispatcher {
     jobs::Lane lane;
     std::string upstream;   // upstream_of() at the time
     jobs::JobState before;  // in which it waited
+    std::uint32_t recoveries = 0;
+  };
+  // What the store, and with it the other proxies, are told of this one.
+  struct Self {
+    std::string name;
+    double rate = 0;
   };
   // Jobs of one upstream that this proxy has, and for which the store is being asked.
   struct AtUpstream {
@@ -128,7 +135,7 @@ class JobDispatcher {
   std::size_t room(const std::string& name, TimePoint now);
   std::optional<TimePoint> room_from(const std::string& name, TimePoint now) const;
   std::string upstream_of(const std::string& route) const;
-  void claimed(store::Claim& claim);
+  void claimed(store::Claim& claim, jobs::WallTime wall);
   void found(const store::Lanes& lanes, TimePoint now);
   void settled(const store::Settle& settle, jobs::WallTime wall);
   void swept(const store::Sweep& sweep, TimePoint now);
@@ -138,15 +145,15 @@ class JobDispatcher {
 
   Acts acts_;
   observe::JobCounts& counts_;
-  std::string proxy_name_;
+  Self self_;
   JobRoutes routes_;
   jobs::Rotor rotor_;
+  jobs::Company company_;
   std::map<std::string, jobs::RouteRoom, std::less<>> known_;
   std::map<jobs::JobId, Leased> leased_;  // under epoch_, or the one that was lost
   std::map<std::string, AtUpstream> at_upstream_;
   std::vector<jobs::Rotor::Turn> turns_;  // claimed for in the batch under way
   store::Epoch epoch_ = 0;                // 0: not joined
-  double rate_ = 0;
   bool is_pulling_ = true;
   bool is_claim_lost_ = false;  // what was claimed last, if anything, is not known
   JobNews news_;
