@@ -76,7 +76,9 @@ class Admission {
   bool holds_contended_slot() const { return slot_.is_contended(); }
   // For how scarce slots are (Slot).
   std::optional<resilience::SlotLoad> slot_contention() const { return slot_.contention(); }
-  void set_slot_wait(SlotWait wait) { slot_.set_wait(wait); }
+  void set_slot_wait(SlotWait wait, Duration waited = {}) { slot_.set_wait(wait, waited); }
+  // A response head has come from the upstream.
+  void heard(TimePoint now) { slot_.heard(now); }
   // What its client has to move to keep it.
   resilience::SlotTerms slot_terms(const resilience::SlotLoad& load) const;
   // The upstream has served the request.

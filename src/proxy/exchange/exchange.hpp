@@ -52,7 +52,9 @@ class Exchange {
   // found no disk space.
   bool keeps_space(TimePoint now) const { return relay_.keeps_space(now); }
   const Admission& admission() const { return admission_; }
-  void set_slot_wait(SlotWait wait) { admission_.set_slot_wait(wait); }
+  void set_slot_wait(SlotWait wait, Duration waited = {}) {
+    admission_.set_slot_wait(wait, waited);
+  }
   const http::ProtectedFields& protected_fields() const {
     return request_.generation->generation().protected_fields;
   }

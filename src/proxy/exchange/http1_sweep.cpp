@@ -79,9 +79,10 @@ bool Http1Session::marks_slot() {
   }
   const std::optional<TimePoint> since = exchange_->head_awaited_since();
   const RequestContext& request = exchange_->request();
-  const bool is_late = since && request.generation->quiet_latency.is_late(request.subject.route,
-                                                                          services_.now() - *since);
-  exchange_->set_slot_wait(is_late ? SlotWait::late : SlotWait::nothing);
+  const Duration waited = since ? services_.now() - *since : Duration{};
+  const bool is_late =
+      since && request.generation->quiet_latency.is_late(request.subject.route, waited);
+  exchange_->set_slot_wait(is_late ? SlotWait::late : SlotWait::nothing, waited);
   return false;
 }
 

@@ -64,6 +64,7 @@ bool LingeringCall::has_ended() {
   discarded_ += result.bytes;
   received_ += result.bytes;
   const RestOfResponse::Next next = request_.rest.read({block_.bytes().data(), received_});
+  if (!request_.rest.awaits_head()) request_.slot.heard(services_.now());
   if (!request_.rest.awaits_head()) learn_head();
   if (next == RestOfResponse::Next::ended) learn_ended();
   // How long it takes can no longer be told.

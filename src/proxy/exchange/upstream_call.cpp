@@ -186,6 +186,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
     if (event != Event::need_more) {
       state_ = RelayState(block.size());
       state_.start(received, reader.head_end());
+      admission_.heard(services_.now());
       co_return Attempt{};
     }
     if (received == block.size())

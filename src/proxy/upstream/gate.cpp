@@ -24,7 +24,12 @@ std::atomic<std::uint32_t>* Slots::count_of(SlotWait wait, ClassId served_as) {
   }
 }
 
-void Slots::change_wait(ClassId served_as, SlotWait from, SlotWait to) {
+void Slots::change_wait(ClassId served_as, SlotWait from, SlotWait to, TimePoint now,
+                        Duration waited) {
+  if (to == SlotWait::late && late_in_all() + abandoned.load(std::memory_order_relaxed) == 0) {
+    begin_silence(now);
+    first_waited_.store(waited.count(), std::memory_order_relaxed);
+  }
   if (auto* const count = count_of(from, served_as)) count->fetch_sub(1, std::memory_order_relaxed);
   if (auto* const count = count_of(to, served_as)) count->fetch_add(1, std::memory_order_relaxed);
   if (from != SlotWait::late) return;
@@ -35,7 +40,13 @@ void Slots::change_wait(ClassId served_as, SlotWait from, SlotWait to) {
   }
 }
 
-void Slots::frees_one() {
+bool Slots::is_silent(TimePoint now) const {
+  const Duration first_waited(first_waited_.load(std::memory_order_relaxed));
+  return late_in_all() > 0 && now - silent_since() >= std::max(resilience::kSilence, first_waited);
+}
+
+void Slots::frees_one(TimePoint now) {
+  begin_silence(now);
   const std::uint32_t most = late_in_all();
   std::uint32_t freed = freed_for_late.load(std::memory_order_relaxed);
   while (freed < most &&
@@ -91,9 +102,9 @@ bool Gate::would_serve(ClassId served_as) const {
   return would_serve_locked(served_as, late_for(served_as)) != dispatch::WouldServe::nobody;
 }
 
-std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as) const {
+std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as, TimePoint now) const {
   const std::lock_guard lock(slots_->mutex);
-  Late late = late_for(served_as);
+  Late late = late_for(served_as, slots_->is_silent(now));
   const std::uint32_t awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed);
   const std::uint32_t running = running_in_all();
   if (!resilience::is_at_standstill(running, awaiting_client, late.in_all)) late.asking = 0;
@@ -127,9 +138,12 @@ dispatch::WouldServe Gate::would_serve_locked(ClassId served_as, const Late& lat
   return most;
 }
 
-// Each of a higher class asks for one slot (Slots::freed_for_late). Gates of a former configuration
-// count by the rank of their classes.
-Gate::Late Gate::late_for(ClassId served_as) const {
+// Each of a higher class asks for one slot (Slots::freed_for_late), and while the upstream is
+// silent one of the same class does: with fewer workers there than slots, slow clients of a class
+// could keep all of its workers from the others of the class. Where heads come it has workers that
+// are free, and a class pays for its own slow clients with none of its slots. Gates of a former
+// configuration count by the rank of their classes.
+Gate::Late Gate::late_for(ClassId served_as, bool is_silent) const {
   Late late;
   for (std::size_t c = 0; c < kMaxClasses; ++c) {
     const std::uint32_t its = slots_->late[c].load(std::memory_order_relaxed);
@@ -138,6 +152,8 @@ Gate::Late Gate::late_for(ClassId served_as) const {
   }
   const std::uint32_t freed = slots_->freed_for_late.load(std::memory_order_relaxed);
   late.asking -= std::min(freed, late.asking);
+  const auto of_its_class = slots_->late[index(served_as)].load(std::memory_order_relaxed);
+  if (is_silent && late.asking == 0 && of_its_class > 0) late.asking = 1;
   late.in_all += slots_->abandoned.load(std::memory_order_relaxed);
   return late;
 }

@@ -65,9 +65,18 @@ struct Slots {
   // have one slot taken back: if that does not help, no more are.
   std::atomic<std::uint32_t> freed_for_late{0};
 
-  void change_wait(ClassId served_as, SlotWait from, SlotWait to);
+  // `waited`: since when the upstream owes the head, if that is late.
+  void change_wait(ClassId served_as, SlotWait from, SlotWait to, TimePoint now, Duration waited);
   // Counts a slot with SlotWait::client that is about to be released.
-  void frees_one();
+  void frees_one(TimePoint now);
+  // The upstream has sent a response head, of any request.
+  void heard(TimePoint now) {
+    constexpr Duration kPrecision = std::chrono::milliseconds(10);  // so that it is seldom written
+    if (now - silent_since() > kPrecision) begin_silence(now);
+  }
+  // Requests are late, and the upstream has sent no head at all for resilience::kSilence and for as
+  // long as the first of them had waited by then; nor was a slot taken back meanwhile.
+  bool is_silent(TimePoint now) const;
   std::uint32_t late_in_all() const {
     std::uint32_t sum = 0;
     for (const auto& each : late) sum += each.load(std::memory_order_relaxed);
@@ -76,6 +85,15 @@ struct Slots {
 
  private:
   std::atomic<std::uint32_t>* count_of(SlotWait wait, ClassId served_as);
+  TimePoint silent_since() const {
+    return TimePoint(Duration(silent_since_.load(std::memory_order_relaxed)));
+  }
+  void begin_silence(TimePoint now) {
+    silent_since_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+  }
+
+  std::atomic<Duration::rep> silent_since_{0};
+  std::atomic<Duration::rep> first_waited_{0};
 };
 
 class Gate {
@@ -101,9 +119,10 @@ class Gate {
   // clients, would go to a waiter at any gate.
   bool would_serve(ClassId served_as) const;
   // How scarce slots are, over all gates, if a waiter would get this slot, or if the upstream is at
-  // a standstill and requests of a higher class are late. nullopt: neither, or they have no claim
-  // to this slot (resilience::may_ask).
-  std::optional<resilience::SlotLoad> contention(ClassId served_as) const;
+  // a standstill and requests of a higher class are late, or, while it is silent, of the same.
+  // nullopt: neither, or they have no claim to this slot (resilience::may_ask).
+  std::optional<resilience::SlotLoad> contention(ClassId served_as,
+                                                 TimePoint now = Clock::now()) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
 
@@ -147,7 +166,7 @@ class Gate {
     std::uint32_t asking = 0;  // how many may ask for a slot of the class in question
     std::uint32_t in_all = 0;  // abandoned ones included
   };
-  Late late_for(ClassId served_as) const;
+  Late late_for(ClassId served_as, bool is_silent = false) const;
   void deliver_startable(dispatch::Waiter* first, TimePoint now);
   void deliver_background(TimePoint now);
   void settle_shadow(TimePoint now);
@@ -194,16 +213,19 @@ class Slot {
   std::optional<resilience::SlotLoad> contention() const {
     return gate_ != nullptr ? gate_->contention(served_as_) : std::nullopt;
   }
-  // Holds until the next call or the release.
-  void set_wait(SlotWait wait) {
+  // Holds until the next call or the release. `waited`: see Slots::change_wait().
+  void set_wait(SlotWait wait, Duration waited = {}) {
     if (gate_ == nullptr || wait == wait_) return;
-    gate_->slots()->change_wait(served_as_, std::exchange(wait_, wait), wait);
+    gate_->slots()->change_wait(served_as_, std::exchange(wait_, wait), wait, Clock::now(), waited);
+  }
+  void heard(TimePoint now) {
+    if (gate_ != nullptr) gate_->slots()->heard(now);
   }
   void release() {
     if (gate_ != nullptr) release(Clock::now());
   }
   void release(TimePoint now) {
-    if (gate_ != nullptr && wait_ == SlotWait::client) gate_->slots()->frees_one();
+    if (gate_ != nullptr && wait_ == SlotWait::client) gate_->slots()->frees_one(now);
     set_wait(SlotWait::nothing);
     if (gate_ != nullptr)
       std::exchange(gate_, nullptr)->leave(served_as_, now - since_, now, for_job_);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <nlohmann/json.hpp>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -140,6 +141,33 @@ TEST_CASE("P1 gets a slot of slow P0 clients if they hold many, and none of thos
   for (int n = 0; n < 3; ++n) CHECK(seeker.ask(get("/find/x")).body == "done");
   CHECK(proxy.metric(kTakenBack) >= 1);
   CHECK(steady.takes_all() == backend.body.size());
+}
+
+TEST_CASE("P0 gets a worker of slow P0 clients that hold all, where the limit has more slots") {
+  constexpr int kWorkers = 4;
+  constexpr int kSlots = 64;
+  Backend backend;
+  std::counting_semaphore<kWorkers> workers(kWorkers);
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      workers.acquire();
+      const bool is_taken =
+          proxy.send(ok(request->target().ends_with("large") ? backend.body : "done"));
+      workers.release();
+      if (!is_taken) return;
+    }
+  });
+  const ProxyUnderTest proxy(with(kSlots, peer));
+  RawClient payer(proxy.port());
+  for (int n = 0; n < 50; ++n) CHECK(payer.ask(get("/pay/x")).body == "done");  // is learned
+  const auto slow = dawdlers(proxy, kWorkers, "/pay/large");
+  std::vector<RawClient> others;
+  for (int n = 0; n < kWorkers; ++n) others.emplace_back(proxy.port()).send(get("/pay/x"));
+  CHECK(payer.ask(get("/pay/x")).body == "done");
+  for (RawClient& one : others) CHECK(one.read_response().body == "done");
+  // The one worker that is free is enough.
+  CHECK(proxy.metric(kTakenBack) == 1);
+  CHECK(proxy.metric_becomes(kSlotsTaken, kWorkers - 1));
 }
 
 }  // namespace spillway::support

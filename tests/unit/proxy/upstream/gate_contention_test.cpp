@@ -162,6 +162,46 @@ TEST_CASE("requests that are late ask for no slot while most others are not") {
   CHECK(upstream.slow[0].contention());
 }
 
+TEST_CASE("requests that are late ask for a slot of their own class while no head comes at all") {
+  constexpr Duration kWaited = std::chrono::milliseconds(60);
+  FullUpstream upstream;
+  for (std::size_t n = 8; n < FullUpstream::kSlow; ++n)
+    upstream.slow[n].set_wait(SlotWait::late, kWaited);
+  for (std::size_t n = 0; n < 8; ++n) upstream.slow[n].set_wait(SlotWait::client);
+  const auto asked = [&](TimePoint now) {
+    return upstream.gate.contention(ClassId{2}, now).has_value();
+  };
+  TimePoint now = Clock::now();
+  CHECK_FALSE(asked(now));
+  CHECK_FALSE(asked(now + resilience::kSilence / 2));
+  CHECK(asked(now + resilience::kSilence));
+  CHECK_FALSE(upstream.gate.contention(ClassId{0}, now + resilience::kSilence));  // a higher one
+
+  now += resilience::kSilence;
+  upstream.gate.slots()->heard(now);  // a worker is free
+  CHECK_FALSE(asked(now + resilience::kSilence / 2));
+  now += resilience::kSilence;
+  CHECK(asked(now));
+  upstream.slow[0].release(now);  // one at a time, whether it helps or not
+  CHECK_FALSE(asked(now));
+  CHECK_FALSE(asked(now + resilience::kSilence / 2));
+  CHECK(asked(now + resilience::kSilence));
+  for (std::size_t n = 8; n < FullUpstream::kSlow; ++n)
+    upstream.slow[n].set_wait(SlotWait::nothing);
+  CHECK_FALSE(asked(now + resilience::kSilence));  // nothing is owed
+}
+
+TEST_CASE("an upstream that is always slow is silent only for as long as its requests are late") {
+  constexpr Duration kWaited = std::chrono::seconds(15);
+  FullUpstream upstream;
+  for (std::size_t n = 8; n < FullUpstream::kSlow; ++n)
+    upstream.slow[n].set_wait(SlotWait::late, kWaited);
+  for (std::size_t n = 0; n < 8; ++n) upstream.slow[n].set_wait(SlotWait::client);
+  const TimePoint now = Clock::now();
+  CHECK_FALSE(upstream.gate.contention(ClassId{2}, now + kWaited / 2));
+  CHECK(upstream.gate.contention(ClassId{2}, now + kWaited));
+}
+
 TEST_CASE("requests that are late ask for no slot of their own class or of a higher one") {
   FullUpstream turned;  // the clients of the higher class are slow
   for (Slot& each : turned.slow) each.set_wait(SlotWait::late);
