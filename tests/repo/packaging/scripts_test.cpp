@@ -70,7 +70,7 @@ TEST_CASE("the two commands install and configure and build in this order") {
 TEST_CASE("CI runs the tests as a developer does and then both sanitizers") {
   const std::string ci = read(".ci/run");
   const auto tests = ci.find("./test.sh");
-  const auto asan = ci.find("run_sanitized asan integration wire");
+  const auto asan = ci.find("run_sanitized address integration wire");
   const auto tsan = ci.find("run_sanitized tsan cache overload resilience");
   REQUIRE(tests != std::string::npos);
   REQUIRE(asan != std::string::npos);
@@ -82,7 +82,7 @@ TEST_CASE("CI runs the tests as a developer does and then both sanitizers") {
 TEST_CASE(
     "each night the sanitizers see the parts of the proxy and the soak and all fuzz targets run") {
   const std::string nightly = read(".ci/nightly");
-  CHECK(nightly.find("run_sanitized asan http proxy store") != std::string::npos);
+  CHECK(nightly.find("run_sanitized asan http proxy store integration wire") != std::string::npos);
   CHECK(nightly.find("run_sanitized tsan cache overload proxy resilience integration") !=
         std::string::npos);
   CHECK(nightly.find("tests/system/soak/run.sh \"${1:-10}\"") != std::string::npos);
