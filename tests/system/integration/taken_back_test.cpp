@@ -21,7 +21,7 @@ constexpr const char* kSlotsTaken = R"(spillway_inflight{upstream="app"})";
 constexpr const char* kTakenBack = R"(spillway_slots_taken_back_total{phase="answer"})";
 
 // No memory and no file has room for the large bodies, and nothing is shed.
-nlohmann::json with(int slots, const ScriptedPeer& peer) {
+nlohmann::json with(int slots, const ScriptedPeer& peer, std::size_t file_bytes = 20'000'000) {
   const nlohmann::json allow = {{"strategy", "allow"}};
   const auto route = [](const char* name, const char* path, const char* traffic_class) {
     return nlohmann::json{{"name", name}, {"match", {{"path", path}}}, {"class", traffic_class}};
@@ -30,7 +30,7 @@ nlohmann::json with(int slots, const ScriptedPeer& peer) {
       {peer.address()},
       {{"dispatch", {{"concurrency", slots}}},
        {"limits",
-        {{"buffer_bytes", 0}, {"temp_file_bytes", 20'000'000}, {"drain_timeout_ms", 30'000}}},
+        {{"buffer_bytes", 0}, {"temp_file_bytes", file_bytes}, {"drain_timeout_ms", 30'000}}},
        {"classes",
         {{{"name", "P0"}, {"max_wait_ms", kSanitized ? 3000 : 500}, {"sla_ms", 5000}},
          {{"name", "P1"}, {"max_wait_ms", 3000}, {"sla_ms", 5000}},
@@ -157,7 +157,7 @@ TEST_CASE("P0 gets a worker of slow P0 clients that hold all, where the limit ha
       if (!is_taken) return;
     }
   });
-  const ProxyUnderTest proxy(with(kSlots, peer));
+  const ProxyUnderTest proxy(with(kSlots, peer, 0));
   RawClient payer(proxy.port());
   for (int n = 0; n < 50; ++n) CHECK(payer.ask(get("/pay/x")).body == "done");  // is learned
   const auto slow = dawdlers(proxy, kWorkers, "/pay/large");
