@@ -146,13 +146,16 @@ TEST_CASE("P1 gets a slot of slow P0 clients if they hold many, and none of thos
 TEST_CASE("P0 gets a worker of slow P0 clients that hold all, where the limit has more slots") {
   constexpr int kWorkers = 4;
   constexpr int kSlots = 64;
-  Backend backend;
   std::counting_semaphore<kWorkers> workers(kWorkers);
+  const std::string piece(65'536, 'x');
   ScriptedPeer peer([&](PeerConnection& proxy) {
     while (const auto request = proxy.read_request()) {
       workers.acquire();
-      const bool is_taken =
-          proxy.send(ok(request->target().ends_with("large") ? backend.body : "done"));
+      const bool is_large = request->target().ends_with("large");
+      // More than the kernel takes.
+      bool is_taken = proxy.send(is_large ? "HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
+                                          : ok("done"));
+      while (is_large && is_taken) is_taken = proxy.send(piece);
       workers.release();
       if (!is_taken) return;
     }
