@@ -42,9 +42,14 @@ inline constexpr Duration kLeastSlotCredit = std::chrono::milliseconds(100);
 // How many times the rate is asked for when slots are as scarce as can be.
 inline constexpr double kSteepestSlotRate = 16;
 
-// For so long an upstream at a standstill sends no response head before a late request may ask for a
-// slot of its own class, one in that time: a pause of the upstream's own costs few clients theirs.
+// For so long an upstream at a standstill sends no response head before a late request may ask for
+// a slot of its own class, one in that time, and only where several clients are slow: a pause of
+// the upstream's own costs few of them theirs.
 inline constexpr Duration kSilence = std::chrono::seconds(1);
+inline constexpr Duration kLongestSilence = std::chrono::seconds(5);
+constexpr std::uint32_t least_for_own_class(std::uint32_t limit) {
+  return std::max(3u, limit / 16);
+}
 
 // Up to this share of slots that wait for clients slots are not scarce.
 inline constexpr double kPlentifulShare = 0.25;

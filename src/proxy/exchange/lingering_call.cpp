@@ -8,15 +8,15 @@ namespace {
 // Of an answer that goes to no client. An upstream that has more to say is cut off: it notices that
 // when it writes.
 constexpr std::size_t kMostDiscarded = 256 * 1024;
-// For which an event stream may send nothing after its client has left.
-constexpr Duration kStreamsSilence = std::chrono::seconds(15);
+// So long a server may not notice that the client of an event stream has left.
+constexpr Duration kStreamsPatience = std::chrono::seconds(15);
 }  // namespace
 
 AbandonedRequest left_event_stream(UpstreamPtr connection, TunnelPermit permit,
                                    observe::TunnelEnd how, const http::BodyReader& reader,
                                    TimePoint now) {
   return {.connection = std::move(connection),
-          .until = now + kStreamsSilence,
+          .until = now + kStreamsPatience,
           .rest = RestOfResponse(reader),
           .permit = std::move(permit),
           .permit_ends = how};
@@ -38,7 +38,8 @@ Detached LingeringCall::run() {
   UpstreamConnection& upstream = *request_.connection;
   upstream.shutdown_send();
   while (discarded_ < kMostDiscarded) {
-    const Wake wake = co_await parking_.park({.deadline = request_.until}, &upstream.readable());
+    Source* const source = upstream.open() ? &upstream.readable() : nullptr;
+    const Wake wake = co_await parking_.park({.deadline = request_.until}, source);
     if (wake == Wake::ready && !has_ended()) continue;
     if (wake != Wake::ready && services_.now() >= request_.until) learn_outlasted();
     break;
@@ -56,15 +57,22 @@ bool LingeringCall::has_ended() {
     if (received_ == 0) block_ = {};
     return false;
   }
-  if (is_stream) return true;
+  if (is_stream) {
+    block_ = {};
+    if (result.status != IoResult::Status::done) return true;
+    request_.connection->abort();  // its next event fails there
+    return false;
+  }
   if (result.status != IoResult::Status::done) {
     learn_ended();
     return true;
   }
   discarded_ += result.bytes;
   received_ += result.bytes;
+  const bool awaited_head = request_.rest.awaits_head();
   const RestOfResponse::Next next = request_.rest.read({block_.bytes().data(), received_});
-  if (!request_.rest.awaits_head()) request_.slot.heard(services_.now());
+  if (awaited_head && !request_.rest.awaits_head()) request_.slot.heard(services_.now());
+  if (next == RestOfResponse::Next::streams) request_.at_work.reset();
   if (!request_.rest.awaits_head()) learn_head();
   if (next == RestOfResponse::Next::ended) learn_ended();
   // How long it takes can no longer be told.
@@ -79,14 +87,19 @@ bool LingeringCall::has_ended() {
   return next == RestOfResponse::Next::ended;
 }
 
-// The event stream that it was to become has begun.
+// The event stream that it was to become has begun: as one whose client left later, it keeps
+// nothing but its permit.
 bool LingeringCall::goes_on_without_slot() {
   services_.gauges.lingering_calls.subtract();
+  request_.connection->leave_pool();
   request_.slot.release();
-  request_.at_work.reset();
+  request_.key.release();
   request_.timed_out_upstream.reset();
-  request_.until = services_.now() + kStreamsSilence;
-  return static_cast<bool>(request_.permit);
+  request_.generation = {};
+  if (!request_.permit) return false;
+  request_.permit.open();
+  request_.until = services_.now() + kStreamsPatience;
+  return true;
 }
 
 // Only if it took longer than usual: an upstream that sees its client leave may answer at once.

@@ -11,9 +11,11 @@
 // There are never more of them than slots.
 //
 // An event stream that its client has left keeps no slot, as before, but its permit of
-// limits.tunnels: a server with a worker for each stream notices at its next event. It keeps it
-// until something comes, and for 15 s at most, in which such a server sends at least a comment
-// (WHATWG HTML, server-sent events, authoring notes).
+// limits.tunnels, until its server closes the connection. That is half-closed; a server that
+// watches no client learns only when it writes: its first event ends the connection by a reset, so
+// that the next one fails. The permit is kept for 15 s at most, in which such a server sends at
+// least a comment (WHATWG HTML, server-sent events, authoring notes). There are never more of these
+// than permits.
 //
 // What it sees is learned: only patient clients see their answers, and where most are not, the
 // answers of their requests would be the quick ones (censored samples).

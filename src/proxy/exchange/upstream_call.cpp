@@ -349,7 +349,9 @@ void UpstreamCall::goes_on() {
 
 Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
   so_far_.has_server_failed = true;
-  so_far_.has_timed_out = fault.failure == observe::ServerFailure::body_timeout;
+  // In the background nothing says where its response ends.
+  so_far_.has_timed_out =
+      session_ != nullptr && fault.failure == observe::ServerFailure::body_timeout;
   if (!is_servers_fault) call_.ignore();
   if (is_servers_fault) record_result(request_, true);
   if (!call_.has_ended()) {

@@ -70,6 +70,7 @@ class UpstreamCall {
     if (body_ != nullptr) body_->stop_pump();
     close();
     admission_.abandon_slot(services_.now()).release();
+    permit_ = {};
   }
   // The same; later, if the upstream may be at work on the request (LingeringCall). `body`: what
   // has been read of the response's, if more than came with its head.

@@ -29,6 +29,7 @@ bool accepts_parts(const http::FieldList& fields) {
 }
 
 bool is_forwarded_host(std::string_view host, const http::FieldList& fields) {
+  if (host.empty()) return false;  // of "file://"
   if (http::iequals(host, traffic::only_value(fields, "X-Forwarded-Host"))) return true;
   const http::ForwardedElements forwarded(fields);
   return forwarded.well_formed() && http::iequals(host, forwarded.last().host);

@@ -250,8 +250,9 @@ void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
   for (jobs::LeasedJob& job : claim.jobs) {
     const jobs::JobState before = jobs::given_back(job.progress, job.progress.due).state;
     const std::uint32_t recoveries = job.progress.recoveries;
-    leased_.emplace(job.id, Leased{job.lane, upstream, before, recoveries});
-    company_.join(recoveries);
+    const bool is_new =
+        leased_.emplace(job.id, Leased{job.lane, upstream, before, recoveries}).second;
+    if (is_new) company_.join(recoveries);
     withdrawals_.open(job.id);
     acts_.hand_over(std::move(job), claim.epoch);
   }

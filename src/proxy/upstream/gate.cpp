@@ -42,7 +42,8 @@ void Slots::change_wait(ClassId served_as, SlotWait from, SlotWait to, TimePoint
 
 bool Slots::is_silent(TimePoint now) const {
   const Duration first_waited(first_waited_.load(std::memory_order_relaxed));
-  return late_in_all() > 0 && now - silent_since() >= std::max(resilience::kSilence, first_waited);
+  return now - silent_since() >=
+         std::clamp(first_waited, resilience::kSilence, resilience::kLongestSilence);
 }
 
 void Slots::frees_one(TimePoint now) {
@@ -104,8 +105,11 @@ bool Gate::would_serve(ClassId served_as) const {
 
 std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as, TimePoint now) const {
   const std::lock_guard lock(slots_->mutex);
-  Late late = late_for(served_as, slots_->is_silent(now));
   const std::uint32_t awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed);
+  const bool may_ask_its_own =
+      awaiting_client >= resilience::least_for_own_class(slots_->gates.back()->limit()) &&
+      slots_->is_silent(now);
+  Late late = late_for(served_as, may_ask_its_own);
   const std::uint32_t running = running_in_all();
   if (!resilience::is_at_standstill(running, awaiting_client, late.in_all)) late.asking = 0;
   const dispatch::WouldServe whom = would_serve_locked(served_as, late);
@@ -139,11 +143,10 @@ dispatch::WouldServe Gate::would_serve_locked(ClassId served_as, const Late& lat
 }
 
 // Each of a higher class asks for one slot (Slots::freed_for_late), and while the upstream is
-// silent one of the same class does: with fewer workers there than slots, slow clients of a class
-// could keep all of its workers from the others of the class. Where heads come it has workers that
-// are free, and a class pays for its own slow clients with none of its slots. Gates of a former
-// configuration count by the rank of their classes.
-Gate::Late Gate::late_for(ClassId served_as, bool is_silent) const {
+// silent one of the same class, if there are several: with fewer workers there than slots, slow
+// clients of a class could keep all of them from the others of the class. Where heads come there
+// are free workers. Gates of a former configuration count by the rank of their classes.
+Gate::Late Gate::late_for(ClassId served_as, bool may_ask_its_own) const {
   Late late;
   for (std::size_t c = 0; c < kMaxClasses; ++c) {
     const std::uint32_t its = slots_->late[c].load(std::memory_order_relaxed);
@@ -153,7 +156,7 @@ Gate::Late Gate::late_for(ClassId served_as, bool is_silent) const {
   const std::uint32_t freed = slots_->freed_for_late.load(std::memory_order_relaxed);
   late.asking -= std::min(freed, late.asking);
   const auto of_its_class = slots_->late[index(served_as)].load(std::memory_order_relaxed);
-  if (is_silent && late.asking == 0 && of_its_class > 0) late.asking = 1;
+  if (may_ask_its_own && late.asking == 0 && of_its_class > 1) late.asking = 1;
   late.in_all += slots_->abandoned.load(std::memory_order_relaxed);
   return late;
 }

@@ -65,7 +65,7 @@ struct Slots {
   // have one slot taken back: if that does not help, no more are.
   std::atomic<std::uint32_t> freed_for_late{0};
 
-  // `waited`: since when the upstream owes the head, if that is late.
+  // `waited`: for how long the upstream has owed the head, if that is late.
   void change_wait(ClassId served_as, SlotWait from, SlotWait to, TimePoint now, Duration waited);
   // Counts a slot with SlotWait::client that is about to be released.
   void frees_one(TimePoint now);
@@ -74,8 +74,9 @@ struct Slots {
     constexpr Duration kPrecision = std::chrono::milliseconds(10);  // so that it is seldom written
     if (now - silent_since() > kPrecision) begin_silence(now);
   }
-  // Requests are late, and the upstream has sent no head at all for resilience::kSilence and for as
-  // long as the first of them had waited by then; nor was a slot taken back meanwhile.
+  // While requests are late: the upstream has sent no head at all for resilience::kSilence, or for
+  // as long as the first of them had waited by then, but for kLongestSilence at most; nor was a
+  // slot taken back meanwhile.
   bool is_silent(TimePoint now) const;
   std::uint32_t late_in_all() const {
     std::uint32_t sum = 0;
@@ -166,7 +167,7 @@ class Gate {
     std::uint32_t asking = 0;  // how many may ask for a slot of the class in question
     std::uint32_t in_all = 0;  // abandoned ones included
   };
-  Late late_for(ClassId served_as, bool is_silent = false) const;
+  Late late_for(ClassId served_as, bool may_ask_its_own = false) const;
   void deliver_startable(dispatch::Waiter* first, TimePoint now);
   void deliver_background(TimePoint now);
   void settle_shadow(TimePoint now);

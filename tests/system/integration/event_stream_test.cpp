@@ -2,9 +2,13 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <semaphore>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "support/proxy_under_test.hpp"
@@ -258,17 +262,27 @@ TEST_CASE("a client that is gone before the stream's head ends the stream") {
   CHECK(proxy.metric_becomes(kInflight, 0));
 }
 
-// Streams to each request, and notices only when it writes again that its client has left: at the
-// first `tick`, or with the next one a head that was held back.
+// Streams to each request but "/", and looks at no client that leaves. It sends the head of /late
+// when it is told to, and at the end of each stream writes until that fails.
 struct DeafBackend {
-  Event head, tick;
+  std::counting_semaphore<> heads{0};
+  Event end;
+  std::atomic<int> noticed{0};  // streams of which a write has failed
+  bool writes_at_end = false;
   ScriptedPeer peer{[this](PeerConnection& proxy) {
-    const auto request = proxy.read_request();
-    if (!request) return;
-    if (request->target() == "/late" && !proxy.wait(head)) return;
-    proxy.send(stream_head() + chunk(event(1)));
-    if (proxy.wait(tick)) proxy.send(chunk(event(2)));
-    proxy.wait_closed();
+    while (const auto request = proxy.read_request()) {
+      if (request->target() == "/") {
+        if (!proxy.send(ok("plain"))) return;
+        continue;
+      }
+      if (request->target() == "/late" && !heads.try_acquire_for(kPatience)) return;
+      proxy.send(stream_head() + chunk(event(1)));
+      if (!proxy.wait(end) || !writes_at_end) return;
+      const Deadline deadline;
+      while (!deadline.passed() && proxy.send(chunk(event(2)))) std::this_thread::yield();
+      ++noticed;
+      return;
+    }
   }};
   bool is_asked(std::size_t times) const {
     return peer.wait_until([=](const auto& seen) { return seen.requests == times; });
@@ -276,7 +290,22 @@ struct DeafBackend {
 };
 constexpr const char* kWantsEvents = "Accept: text/event-stream\r\n";
 
-TEST_CASE("a stream whose client has left counts until its upstream has noticed") {
+// Asks for a stream whose head is held back, and leaves.
+void leave_early(const ProxyUnderTest& proxy, DeafBackend& backend, std::string_view lines) {
+  {
+    RawClient client(proxy.port());
+    client.send(get("/late", lines));
+    REQUIRE(proxy.metric_becomes(kInflight, 1));
+    REQUIRE(backend.is_asked(backend.peer.seen().connections));
+  }
+  CHECK(proxy.metric_becomes("spillway_abandoned_requests", 1));
+  CHECK(proxy.metric(kInflight) == 1);  // the control: nothing says yet that it is one
+  backend.heads.release();
+  CHECK(proxy.metric_becomes(kInflight, 0));
+  CHECK(proxy.metric("spillway_abandoned_requests") == 0);
+}
+
+TEST_CASE("a stream whose client has left counts until its upstream closes it") {
   DeafBackend backend;
   ProxyUnderTest proxy(backend.peer.address(), never_shed({{"limits", {{"tunnels", 1}}}}));
   open_stream(proxy.port()).close();
@@ -285,10 +314,23 @@ TEST_CASE("a stream whose client has left counts until its upstream has noticed"
   CHECK(RawClient(proxy.port()).ask(get("/events", kWantsEvents)).status() == 503);
   CHECK(backend.peer.requests() == 1);  // the upstream is not at work on what was refused
   CHECK(proxy.metric(ended("finished", "event_stream")) == 0);
-  backend.tick.set();
+  backend.end.set();
   CHECK(proxy.metric_becomes(ended("finished", "event_stream"), 1));
   CHECK(proxy.metric(kStreams) == 0);
   const RawClient another = open_stream(proxy.port());
+}
+
+TEST_CASE("an upstream that writes to a client that has left notices, and counts meanwhile") {
+  DeafBackend backend;
+  backend.writes_at_end = true;
+  ProxyUnderTest proxy(backend.peer.address(), never_shed({{"limits", {{"tunnels", 1}}}}));
+  open_stream(proxy.port()).close();
+  CHECK(proxy.metric_becomes(R"(spillway_connections{side="client"})", 0));
+  backend.end.set();
+  const Deadline deadline;
+  while (backend.noticed == 0 && !deadline.passed()) std::this_thread::yield();
+  CHECK(backend.noticed == 1);
+  CHECK(proxy.metric(kStreams) == 1);
 }
 
 TEST_CASE("a stream whose client leaves before its head holds no slot from the head on") {
@@ -296,26 +338,27 @@ TEST_CASE("a stream whose client leaves before its head holds no slot from the h
   json settings = one_slot();
   settings["limits"]["tunnels"] = 1;
   ProxyUnderTest proxy(backend.peer.address(), settings);
-  std::string lines;
-  SUBCASE("which the client did not announce") {}
-  SUBCASE("which it did: it counts as a stream") { lines = kWantsEvents; }
-  {
-    RawClient client(proxy.port());
-    client.send(get("/late", lines));
-    REQUIRE(backend.is_asked(1));
+  SUBCASE("which the client did not announce") {
+    leave_early(proxy, backend, "");
+    CHECK(proxy.metric(asked("opened", "event_stream")) == 0);
   }
-  CHECK(proxy.metric_becomes("spillway_abandoned_requests", 1));
-  CHECK(proxy.metric(kInflight) == 1);  // the control: nothing says yet that it is one
-  backend.head.set();
-  CHECK(proxy.metric_becomes(kInflight, 0));
-  CHECK(proxy.metric("spillway_abandoned_requests") == 0);
-  if (!lines.empty()) {
-    CHECK(RawClient(proxy.port()).ask(get("/events", lines)).status() == 503);
+  SUBCASE("which it did: it counts as a stream") {
+    leave_early(proxy, backend, kWantsEvents);
+    CHECK(proxy.metric(kStreams) == 1);
+    CHECK(RawClient(proxy.port()).ask(get("/events", kWantsEvents)).status() == 503);
     CHECK(backend.peer.requests() == 1);
+    backend.end.set();
+    CHECK(proxy.metric_becomes(ended("finished", "event_stream"), 1));
   }
-  backend.tick.set();
-  CHECK(proxy.metric_becomes(asked("declined", "event_stream"), lines.empty() ? 0 : 1));
   const RawClient another = open_stream(proxy.port());
+}
+
+TEST_CASE("streams that were left before their heads use up no connection that requests need") {
+  DeafBackend backend;
+  ProxyUnderTest proxy(backend.peer.address(), one_slot());
+  for (int n = 0; n < 4; ++n) leave_early(proxy, backend, kWantsEvents);
+  CHECK(proxy.metric(kStreams) == 4);
+  CHECK(RawClient(proxy.port()).ask(get("/")).body == "plain");
 }
 
 TEST_CASE("a stream that is refused at its head holds no slot") {
