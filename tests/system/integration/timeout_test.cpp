@@ -58,7 +58,7 @@ TEST_CASE("a response that is not complete within the total timeout is not waite
   CHECK(stopwatch.elapsed() >= kTotal);
   CHECK(stopwatch.elapsed() < kTotal + kSoon * 5);
   CHECK(peer.wait_until([](const auto& seen) { return seen.open == 0; }));
-  CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
 }
 
 TEST_CASE("a head that trickles in does not put off the total timeout") {
@@ -69,7 +69,7 @@ TEST_CASE("a head that trickles in does not put off the total timeout") {
   check_timeout(RawClient(proxy.port()).ask(get("/")));
   CHECK(stopwatch.elapsed() >= kTotal);
   CHECK(cut_off.wait());
-  CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
 }
 
 TEST_CASE("neither a trickle nor interim responses put off the timeout of a response head") {
@@ -169,7 +169,7 @@ TEST_CASE("a request body that trickles in does not put off the total timeout an
     REQUIRE(stopwatch.elapsed() < kPatience);
   }
   CHECK(client.read_response().status() == 408);
-  CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") == 0);
+  CHECK(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
   CHECK(proxy.state()["upstreams"][0]["open_circuits"] == 0);
 }
 
