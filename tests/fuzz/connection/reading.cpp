@@ -211,7 +211,9 @@ SentAnswer read_answer(string_view sent, bool is_to_head, bool has_server_closed
     }
     const auto framing = framing_of(*head, version);
     if (!framing || answer.status < 100 || answer.status == 101) return answer;
-    answer.head = sent.substr(0, head->size);
+    // Empty lines before it are none of it.
+    const auto begin = static_cast<std::size_t>(line.data() - sent.data());
+    answer.head = sent.substr(begin, head->size - begin);
     sent.remove_prefix(head->size);
     if (answer.status < 200) continue;
     answer.is_valid = true;
