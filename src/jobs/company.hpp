@@ -7,9 +7,9 @@
 // one job dead. One that ends each proxy that begins it is dead after the fourth, and what was
 // beside it is not.
 //
-// Lanes are asked for jobs with few recoveries, of which any number may join; only one of which the
-// store has said that others are left in it is asked for those, too, and then for no more jobs than
-// may join. So what is leased keeps to the rule at any time, whatever comes. Pure, in memory.
+// A claim asks a lane for jobs with few recoveries: any number of them may join. If the store has
+// said that the lane has others as well, a claim asks for those, too, but for no more jobs than may
+// join. So the leased jobs keep to the rule at any time. Pure, in memory.
 #pragma once
 
 #include <array>
@@ -44,14 +44,15 @@ class Company {
   Ask ask(const Lane& lane, std::size_t limit);
   // One has come, and is in hand.
   void join(std::uint32_t recoveries);
-  // All that has come has joined. `least_left`: the fewest recoveries of the jobs that were left in
-  // the lane for theirs; nullopt: none was, as far as it was read. The lanes to ask now.
+  // All that has come has joined. `least_left`: the fewest recoveries of the jobs that the claim
+  // left in the lane for that reason; nullopt: it left none, as far as it read. Returns the lanes
+  // to ask now.
   std::vector<Lane> answered(const Lane& lane, const Ask& asked,
                              std::optional<std::uint32_t> least_left);
   // None of the lanes that were asked will be answered.
   void failed() { asked_ = {}; }
-  // One is not in hand any more. The lanes to ask now: those in which jobs were left of which one
-  // may join, of each route the one that was looked at longest ago.
+  // One is not in hand any more. Returns the lanes to ask now, one of each route: a lane in which a
+  // job was left that may join now, the one that was asked longest ago.
   std::vector<Lane> leave(std::uint32_t recoveries);
 
   // Beyond so many lanes in which jobs were left, others are known only once some of them are done.

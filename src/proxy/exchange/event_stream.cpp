@@ -9,8 +9,8 @@ namespace spillway::proxy {
 using observe::TunnelEnd;
 
 Task<> EventStream::run() {
-  const TunnelEnd how = co_await relay();
-  if (has_client_left_) {
+  const auto [how, is_of_client] = co_await relay();
+  if (is_of_client) {
     services_.owner.begin_lingering(left_event_stream(std::move(parts_.connection),
                                                       std::move(parts_.permit), how, parts_.reader,
                                                       services_.now()));
@@ -20,7 +20,7 @@ Task<> EventStream::run() {
   parts_.permit.end(how);
 }
 
-Task<TunnelEnd> EventStream::relay() {
+Task<EventStream::End> EventStream::relay() {
   const std::span<char> block = parts_.block.bytes();
   RelayState state(block.size());
   state.set_checked(0, parts_.reader.held());
@@ -33,35 +33,30 @@ Task<TunnelEnd> EventStream::relay() {
       case Transfer::Status::done: break;
       case Transfer::Status::woken: continue;
       case Transfer::Status::timeout:
-        co_return cut(is_over_ ? TunnelEnd::stopped : TunnelEnd::idle);
-      case Transfer::Status::client_gone: co_return client_left(TunnelEnd::finished);
+        co_return cut({is_over_ ? TunnelEnd::stopped : TunnelEnd::idle});
+      case Transfer::Status::client_gone: co_return cut({TunnelEnd::finished, true});
       case Transfer::Status::end:
-        if (parts_.reader.end_of_input() == http::Error::none) co_return TunnelEnd::finished;
-        co_return cut(TunnelEnd::broken);
-      default: co_return cut(TunnelEnd::broken);
+        if (parts_.reader.end_of_input() == http::Error::none) co_return End{TunnelEnd::finished};
+        co_return cut({TunnelEnd::broken});
+      default: co_return cut({TunnelEnd::broken});
     }
     state.received(got.bytes);
     const CheckedBody checked =
         check_received(parts_.reader, state, block, parts_.dechunks, [](std::string_view) {});
-    if (checked.error != http::Error::none) co_return cut(TunnelEnd::broken);
+    if (checked.error != http::Error::none) co_return cut({TunnelEnd::broken});
     const bool sent = co_await send_to_client(parking_, session_, {block.data(), state.to_send()},
                                               {.client_gone = true});
     // A client that left ends the stream; one that was too slow broke it.
     state.clear();
-    if (!sent) co_return client_left(session_.is_open() ? TunnelEnd::finished : TunnelEnd::broken);
-    if (state.is_upstream_done()) co_return TunnelEnd::finished;
+    if (!sent) co_return cut({session_.is_open() ? TunnelEnd::finished : TunnelEnd::broken, true});
+    if (state.is_upstream_done()) co_return End{TunnelEnd::finished};
   }
 }
 
-TunnelEnd EventStream::client_left(TunnelEnd how) {
-  has_client_left_ = true;
-  return cut(how);
-}
-
 // A truncated stream must not look complete.
-TunnelEnd EventStream::cut(TunnelEnd how) {
+EventStream::End EventStream::cut(End end) {
   session_.abort();
-  return how;
+  return end;
 }
 
 }  // namespace spillway::proxy

@@ -48,16 +48,19 @@ class EventStream {
   }
 
  private:
-  Task<observe::TunnelEnd> relay();
-  observe::TunnelEnd client_left(observe::TunnelEnd how);
-  observe::TunnelEnd cut(observe::TunnelEnd how);
+  struct End {
+    observe::TunnelEnd how;
+    bool is_of_client = false;  // the upstream has not ended it, and may not have noticed
+  };
+
+  Task<End> relay();
+  End cut(End end);
 
   Services& services_;
   ClientSession& session_;
   Parking& parking_;
   Parts parts_;
   bool is_over_ = false;  // its visitor's session
-  bool has_client_left_ = false;
 };
 
 }  // namespace spillway::proxy

@@ -129,8 +129,9 @@ Task<Answer> Exchange::ask_upstream() {
   const std::optional<Fault> failure = co_await call_.ask();  // connect, send, retry, read the head
   if (failure) co_return *failure;
   if (call_.response().status == 101) co_return ProtocolSwitch{};
-  if (!request_.upgrade.empty() || !is_event_stream(request_.head.method, call_.response()))
-    call_.permit() = {};
+  const bool is_for_stream = call_.permit() && request_.upgrade.empty() &&
+                             is_event_stream(request_.head.method, call_.response());
+  if (!is_for_stream) call_.permit() = {};
   if (const std::optional<Answer> instead = cached_instead()) co_return *instead;  // 304, 5xx
   co_return UpstreamResponse{};
 }

@@ -21,12 +21,6 @@ Epoch with_letters(UnderTest& store, std::uint64_t dead, std::uint64_t all) {
   return epoch;
 }
 
-Ids ids_of(const List& list) {
-  Ids ids;
-  for (const jobs::JobView& job : list.jobs) ids.push_back(job.id);
-  return ids;
-}
-
 }  // namespace
 
 TEST_CASE("an answer is kept as it came, and its status is shown with the job") {

@@ -36,12 +36,6 @@ Claim claim(UnderTest& store, Epoch epoch, std::size_t limit, std::uint32_t most
                          .most_recoveries = most_recoveries});
 }
 
-Ids ids_of(const Claim& claim) {
-  Ids ids;
-  for (const jobs::LeasedJob& job : claim.jobs) ids.push_back(job.id);
-  return ids;
-}
-
 }  // namespace
 
 TEST_CASE("a claim leaves jobs with more recoveries than it is to have, and tells that it did") {

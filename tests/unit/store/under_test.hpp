@@ -66,4 +66,12 @@ class UnderTest {
 // Calls `sentence` with a new store of each implementation; what fails names it.
 void each_store(const std::function<void(UnderTest&)>& sentence);
 
+// Of the jobs that a command answers with, in its order.
+template <class Answer>
+std::vector<jobs::JobId> ids_of(const Answer& answer) {
+  std::vector<jobs::JobId> ids;
+  for (const auto& job : answer.jobs) ids.push_back(job.id);
+  return ids;
+}
+
 }  // namespace spillway::store

@@ -93,6 +93,11 @@ struct FullUpstream {
       (n < kSlow ? slow : others).emplace_back(gate, its, now);
     }
   }
+  // Of class 2 the first eight wait for their clients, and the upstream owes the others a head.
+  void half_is_late(Duration waited) {
+    for (std::size_t n = 8; n < kSlow; ++n) slow[n].set_wait(SlotWait::late, waited);
+    for (std::size_t n = 0; n < 8; ++n) slow[n].set_wait(SlotWait::client);
+  }
 };
 
 TEST_CASE("below the limit slots of slow clients are wanted while others are late upstream") {
@@ -165,9 +170,7 @@ TEST_CASE("requests that are late ask for no slot while most others are not") {
 TEST_CASE("requests that are late ask for a slot of their own class while no head comes at all") {
   constexpr Duration kWaited = std::chrono::milliseconds(60);
   FullUpstream upstream;
-  for (std::size_t n = 8; n < FullUpstream::kSlow; ++n)
-    upstream.slow[n].set_wait(SlotWait::late, kWaited);
-  for (std::size_t n = 0; n < 8; ++n) upstream.slow[n].set_wait(SlotWait::client);
+  upstream.half_is_late(kWaited);
   const auto asked = [&](TimePoint now) {
     return upstream.gate.contention(ClassId{2}, now).has_value();
   };
@@ -210,17 +213,13 @@ TEST_CASE("few slow clients are not blamed for an upstream that sends nothing") 
 TEST_CASE("an upstream that is always slow is silent only for as long as its requests are late") {
   constexpr Duration kWaited = std::chrono::seconds(3);
   FullUpstream upstream;
-  for (std::size_t n = 8; n < FullUpstream::kSlow; ++n)
-    upstream.slow[n].set_wait(SlotWait::late, kWaited);
-  for (std::size_t n = 0; n < 8; ++n) upstream.slow[n].set_wait(SlotWait::client);
+  upstream.half_is_late(kWaited);
   const TimePoint now = Clock::now();
   CHECK_FALSE(upstream.gate.contention(ClassId{2}, now + kWaited / 2));
   CHECK(upstream.gate.contention(ClassId{2}, now + kWaited));
 
   FullUpstream slower;
-  for (std::size_t n = 8; n < FullUpstream::kSlow; ++n)
-    slower.slow[n].set_wait(SlotWait::late, std::chrono::seconds(100));
-  for (std::size_t n = 0; n < 8; ++n) slower.slow[n].set_wait(SlotWait::client);
+  slower.half_is_late(std::chrono::seconds(100));
   CHECK(slower.gate.contention(ClassId{2}, Clock::now() + resilience::kLongestSilence));
 }
 
