@@ -286,7 +286,8 @@ void MemoryJobs::execute(Sweep& command, WallTime now) {
   command.poisoned.clear();
   command.forgotten = 0;
   command.has_more = false;
-  while (!expiring_.empty() && expiring_.begin()->first <= now) {
+  const WallTime until = std::min(now, command.until);
+  while (!expiring_.empty() && expiring_.begin()->first <= until) {
     if (command.expired.size() == command.limit) {
       command.has_more = true;
       break;
@@ -297,7 +298,7 @@ void MemoryJobs::execute(Sweep& command, WallTime now) {
     change(seq, one, *jobs::expired(one.progress, now));
   }
   recover(command, now);
-  while (!forgetting_.empty() && forgetting_.begin()->first <= now) {
+  while (!forgetting_.empty() && forgetting_.begin()->first <= until) {
     if (command.forgotten == command.limit) {
       command.has_more = true;
       break;
@@ -305,7 +306,7 @@ void MemoryJobs::execute(Sweep& command, WallTime now) {
     remove(forgetting_.begin()->second);
     ++command.forgotten;
   }
-  while (!old_keys_.empty() && old_keys_.begin()->first <= now) {
+  while (!old_keys_.empty() && old_keys_.begin()->first <= until) {
     keys_.erase(old_keys_.begin()->second);
     old_keys_.erase(old_keys_.begin());
   }

@@ -1,12 +1,13 @@
 // The time by which jobs are accepted, due and ended. A store that several proxies share has a
 // clock of its own, and what is written into it goes by that, whatever the machine's says: a proxy
 // that is an hour ahead would retry an hour late. With any other store it is the machine's.
-// Thread-safe.
+// Thread-safe but for believed().
 #pragma once
 
 #include <atomic>
 
 #include "base/time.hpp"
+#include "jobs/believed_time.hpp"
 #include "jobs/job.hpp"
 
 namespace spillway::proxy {
@@ -17,12 +18,15 @@ class JobClock {
   // What the store said between these two; kNoTime: it has no clock. What took long says little,
   // and is not taken in place of what is known.
   void learn(jobs::WallTime told, TimePoint asked, TimePoint answered);
+  // What jobs expire and answers are deleted by. For one thread.
+  jobs::WallTime believed(jobs::WallTime told, TimePoint now) { return believed_.at(told, now); }
 
  private:
   static constexpr Milliseconds::rep kUnknown = 0;  // no machine was started then
 
   std::atomic<Milliseconds::rep> zero_{
       kUnknown};  // when the steady clock, which nobody sets, was 0
+  jobs::BelievedTime believed_;
 };
 
 }  // namespace spillway::proxy

@@ -52,6 +52,22 @@ TEST_CASE("what a store said while it was slow does not take the place of what i
   CHECK(is_near(clock.now(), hour + seconds(600)));
 }
 
+TEST_CASE("a wall clock that steps forward does not make a proxy's sweep delete at once") {
+  Play play;
+  const jobs::WallTime before = play.wall;
+  play.wall += std::chrono::hours(25);
+  const auto swept_until = [&play] {
+    play.pass(seconds(1));
+    play.ask();
+    jobs::WallTime until{};
+    play.answer<store::Sweep>([&](store::Sweep& sweep) { until = sweep.until; });
+    return until;
+  };
+  CHECK(swept_until() == before + seconds(1));
+  for (int n = 0; n < 3600; ++n) swept_until();
+  CHECK(swept_until() == play.wall);
+}
+
 TEST_CASE("a proxy learns the store's time when it joins and each time it renews") {
   Play play(nlohmann::json::object(), true);  // whose store has not told the time yet
   CHECK(is_near(play.dispatcher.clock().now(), machine_time()));

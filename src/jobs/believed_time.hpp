@@ -1,0 +1,42 @@
+// The wall clock as deleting goes by it: a step forward counts once it has lasted for an hour. A
+// clock that is wrong for some minutes, or a machine that learns the time after its start, expires
+// no job and deletes no answer. A step back counts at once: nothing is deleted by it.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "base/time.hpp"
+#include "jobs/job.hpp"
+
+namespace spillway::jobs {
+
+class BelievedTime {
+ public:
+  static constexpr std::chrono::minutes kStep{1};  // what is less is not a step
+  static constexpr std::chrono::hours kProof{1};
+
+  // The wall clock tells `told`. To be asked in the order of `now`.
+  WallTime at(WallTime told, TimePoint now) {
+    const WallTime passed = time_ + std::chrono::floor<Milliseconds>(now - asked_);
+    const bool steps = time_ != kNoTime && told - passed > kStep;
+    if (!steps) {
+      doubted_.reset();
+    } else if (!doubted_) {
+      doubted_ = now;
+    }
+    const bool is_proved = doubted_ && now - *doubted_ >= kProof;
+    if (is_proved) doubted_.reset();
+    time_ = steps && !is_proved ? passed : told;
+    asked_ = now;
+    return time_;
+  }
+
+ private:
+  WallTime time_ = kNoTime;  // that was believed at asked_
+  TimePoint asked_{};
+  std::optional<TimePoint> doubted_{};  // since when
+};
+
+}  // namespace spillway::jobs
