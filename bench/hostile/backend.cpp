@@ -35,6 +35,12 @@ constexpr std::string_view kSwitch =
     "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
 
+constexpr std::string_view kEvents =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+    "Transfer-Encoding: chunked\r\n\r\n";
+constexpr std::string_view kEvent = "3\r\n:\n\n\r\n";
+constexpr std::chrono::seconds kEventEvery{1};
+
 std::string head(std::string_view status, std::size_t length) {
   return "HTTP/1.1 " + std::string(status) +
          "\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nContent-Length: " +
@@ -124,10 +130,10 @@ asio::awaitable<bool> Backend::serve_one(Backend& backend, Visit& visit) {
   const auto target = request.get().target();
   const std::string_view path(target.data(), target.size());
   if (open) open = co_await answer(visit, path);
-  open = open && request.get().keep_alive() && path != kTunnelPath;
   backend.leave();
-  if (path == kTunnelPath) co_await tunnel(visit);
-  co_return open;
+  if (open && path == kTunnelPath) co_await tunnel(visit);
+  if (open && path == kEventsPath) co_await send_events(visit);
+  co_return open&& request.get().keep_alive() && path != kTunnelPath&& path != kEventsPath;
 }
 
 // False: the connection has ended.
@@ -137,6 +143,8 @@ asio::awaitable<bool> Backend::answer(Visit& visit, std::string_view path) {
   if (path == kLargePath || path == kHugePath || path == kHugeP0Path) {
     pieces = path == kLargePath ? 1 : kHugePieces;
     whole = head("200 OK", pieces * kLargeBytes);
+  } else if (path == kEventsPath) {
+    whole = kEvents;
   } else if (path != kTunnelPath) {
     const bool is_broken = path == kBrokenPath;
     whole = head(is_broken ? "500 Internal Server Error" : "200 OK", kSmall.size());
@@ -159,6 +167,16 @@ asio::awaitable<void> Backend::tunnel(Visit& visit) {
   for (bool open = true; open;) {
     const auto [error, size] =
         co_await visit.socket.async_read_some(asio::buffer(ignored), kNoThrow);
+    open = !error;
+  }
+}
+
+asio::awaitable<void> Backend::send_events(Visit& visit) {
+  for (bool open = true; open;) {
+    visit.turn.expires_after(kEventEvery);
+    co_await visit.turn.async_wait(kNoThrow);
+    const auto [error, size] =
+        co_await asio::async_write(visit.socket, asio::buffer(kEvent), kNoThrow);
     open = !error;
   }
 }

@@ -4,7 +4,9 @@
 // workers wait in an unbounded line. It works on for clients that have left.
 //
 // Every path gets a small JSON answer, kLargePath one of 4 MiB, kHugePath and kHugeP0Path one of
-// 160 MiB, kBrokenPath status 500. kTunnelPath switches protocols; a tunnel needs no worker.
+// 160 MiB, kBrokenPath status 500. kTunnelPath switches protocols, kEventsPath is a stream of
+// events, one a second; neither needs a worker once its head is sent. That a client has left its
+// stream shows when the next event cannot be written.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +35,7 @@ inline constexpr std::string_view kHugeP0Path = "/checkout/huge";
 inline constexpr std::size_t kHugePieces = 40;  // of kLargeBytes
 inline constexpr std::string_view kBrokenPath = "/export/broken";
 inline constexpr std::string_view kTunnelPath = "/export/tunnel";
+inline constexpr std::string_view kEventsPath = "/export/events";
 
 struct BackendOptions {
   std::size_t workers = 16;
@@ -74,6 +77,7 @@ class Backend {
   static boost::asio::awaitable<bool> work(Backend& backend, Visit& visit);
   static boost::asio::awaitable<bool> answer(Visit& visit, std::string_view path);
   static boost::asio::awaitable<void> tunnel(Visit& visit);
+  static boost::asio::awaitable<void> send_events(Visit& visit);
   void leave();
 
   boost::asio::io_context io_{1};

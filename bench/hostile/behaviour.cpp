@@ -9,7 +9,7 @@ namespace {
 constexpr int kTinyWindow = 2048;
 constexpr double kAtOnce = 900;  // connections a second: all of them within the warm-up
 
-constexpr std::array<Manner, 19> kManners{{
+constexpr std::array<Manner, 21> kManners{{
     {"silent", "connects and says nothing", make_silent, 900, kAtOnce},
     {"slow-head", "a field of a head each second (slowloris)", make_slow_head, 900, kAtOnce},
     {"slow-body", "a byte of a body of P0 each second", make_slow_body, 900, kAtOnce},
@@ -26,10 +26,13 @@ constexpr std::array<Manner, 19> kManners{{
      make_huge_reader, 100, kAtOnce, kTinyWindow},
     {"slow-reader-p0", "the same of a path of P0", make_p0_reader, 100, kAtOnce, kTinyWindow},
     {"tunnel-hoarder", "switches to a tunnel and says nothing", make_tunnel_hoarder, 900, kAtOnce},
+    {"events-hoarder", "opens a stream of events and keeps it", make_events_hoarder, 900, kAtOnce},
     {"pipeliner", "pipelines requests and never reads", make_pipeliner, 300, kAtOnce, kTinyWindow},
     {"churn", "connects and resets at once", make_churn, 50, 1500},
     {"abort", "sends a request and resets after 20 ms", make_abort, 100, 1000},
     {"half-closed", "sends a request and closes its sending side", make_half_closed, 300, 1000},
+    {"events-leaver", "opens a stream of events and resets after 20 ms", make_events_leaver, 100,
+     1000},
     {"tiny-deadline", "requests with a deadline of 15 ms, one after the other", make_tiny_deadline,
      100, kAtOnce},
     {"cache-buster", "GETs of P1 with a query that never comes twice", make_cache_buster, 100,

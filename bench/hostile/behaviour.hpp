@@ -37,6 +37,9 @@ std::span<const Manner> manners();
 // nullptr: there is none of that name.
 const Manner* find_manner(std::string_view name);
 
+inline constexpr std::string_view kEventsRequest =  // of backend.hpp's kEventsPath
+    "GET /export/events HTTP/1.1\r\nHost: shop.example\r\nAccept: text/event-stream\r\n\r\n";
+
 // Those that hold what a connection takes, by being slow.
 std::unique_ptr<Behaviour> make_silent();
 std::unique_ptr<Behaviour> make_slow_head();
@@ -48,12 +51,14 @@ std::unique_ptr<Behaviour> make_slow_reader();
 std::unique_ptr<Behaviour> make_huge_reader();
 std::unique_ptr<Behaviour> make_p0_reader();
 std::unique_ptr<Behaviour> make_tunnel_hoarder();
+std::unique_ptr<Behaviour> make_events_hoarder();
 
 // Those that ask for more than they take.
 std::unique_ptr<Behaviour> make_pipeliner();
 std::unique_ptr<Behaviour> make_churn();
 std::unique_ptr<Behaviour> make_abort();
 std::unique_ptr<Behaviour> make_half_closed();
+std::unique_ptr<Behaviour> make_events_leaver();
 std::unique_ptr<Behaviour> make_tiny_deadline();
 std::unique_ptr<Behaviour> make_cache_buster();
 std::unique_ptr<Behaviour> make_path_climber();

@@ -42,6 +42,13 @@ class HalfClosed final : public Behaviour {
   }
 };
 
+class EventsLeaver final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    const bool open = co_await connection.send(kEventsRequest);
+    if (open) co_await connection.pause(20ms);
+  }
+};
+
 // Requests on a kept connection, each when the answer to the last has come. The answers are small:
 // what arrives at once is taken for one.
 awaitable<bool> ask(Connection& connection, std::string_view request) {
@@ -101,6 +108,7 @@ std::unique_ptr<Behaviour> make_pipeliner() { return std::make_unique<Pipeliner>
 std::unique_ptr<Behaviour> make_churn() { return std::make_unique<Churn>(); }
 std::unique_ptr<Behaviour> make_abort() { return std::make_unique<Abort>(); }
 std::unique_ptr<Behaviour> make_half_closed() { return std::make_unique<HalfClosed>(); }
+std::unique_ptr<Behaviour> make_events_leaver() { return std::make_unique<EventsLeaver>(); }
 std::unique_ptr<Behaviour> make_tiny_deadline() { return std::make_unique<TinyDeadline>(); }
 std::unique_ptr<Behaviour> make_cache_buster() { return std::make_unique<CacheBuster>(); }
 std::unique_ptr<Behaviour> make_path_climber() { return std::make_unique<PathClimber>(); }

@@ -97,6 +97,13 @@ class TunnelHoarder final : public Behaviour {
   }
 };
 
+class EventsHoarder final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    const bool open = co_await connection.send(kEventsRequest);
+    if (open) co_await connection.await_end();
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Behaviour> make_silent() { return std::make_unique<Silent>(); }
@@ -111,5 +118,6 @@ std::unique_ptr<Behaviour> make_slow_reader() { return std::make_unique<SlowRead
 std::unique_ptr<Behaviour> make_huge_reader() { return std::make_unique<SlowReader>(kHugePath); }
 std::unique_ptr<Behaviour> make_p0_reader() { return std::make_unique<SlowReader>(kHugeP0Path); }
 std::unique_ptr<Behaviour> make_tunnel_hoarder() { return std::make_unique<TunnelHoarder>(); }
+std::unique_ptr<Behaviour> make_events_hoarder() { return std::make_unique<EventsHoarder>(); }
 
 }  // namespace spillway::hostile

@@ -159,8 +159,11 @@ TEST_CASE("clients that leave, ask for what fails, or spell P2 as P0 do not stop
   }
 }
 
-TEST_CASE("clients that hoard tunnels do not stop P0") {
-  const Result result = play_one("tunnel-hoarder", "spillway");
-  CHECK(result.usage.connections > 100);
-  check_that_p0_is_answered(result);
+TEST_CASE("clients that hoard tunnels or streams of events, or leave these, do not stop P0") {
+  for (const char* behaviour : {"tunnel-hoarder", "events-hoarder", "events-leaver"}) {
+    CAPTURE(behaviour);
+    const Result result = play_one(behaviour, "spillway");
+    CHECK(result.usage.connections > 10);
+    check_that_p0_is_answered(result);
+  }
 }
