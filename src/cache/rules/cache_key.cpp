@@ -20,6 +20,12 @@ constexpr std::size_t kFixedParts = 6;  // before those of the configured fields
 constexpr std::size_t kMaxNames = 16;
 constexpr std::size_t kMaxNameBytes = 1024;
 
+// A field by which proxies say what was asked of them. X-Forwarded-For says by whom it was, which
+// is another one each time.
+bool is_forwarding(std::string_view name) {
+  return http::istarts_with(name, "X-Forwarded-") && !http::iequals(name, "X-Forwarded-For");
+}
+
 // "http://host?q" is "http://host/?q" (RFC 9110 section 4.2.3).
 std::string_view without_slash(std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
@@ -69,13 +75,16 @@ void CacheKey::add(std::string_view part) {
   text_.append(part);
 }
 
-// What the upstream gets of them: a client can have a field taken out by naming it in Connection.
+// What the upstream gets of them: a client can have a field taken out by naming it in Connection,
+// and of a client that is not trusted X-Forwarded-* is left out or written anew from what is in the
+// key already.
 void CacheKey::add_values(const CacheRequest& request, std::string_view name) {
   const std::size_t begin = text_.size();
   std::uint32_t size = kAbsent;
   text_.append(sizeof size, '\0');
+  const bool is_left_out = !request.is_forwarding_trusted && is_forwarding(name);
   for (const http::Field& field : request.fields) {
-    if (!http::iequals(field.name, name) || request.hop.strips(field)) continue;
+    if (is_left_out || !http::iequals(field.name, name) || request.hop.strips(field)) continue;
     if (size != kAbsent) text_ += ", ";
     text_ += field.value;
     size = 0;
@@ -96,10 +105,8 @@ void CacheKey::add_forwarding(const CacheRequest& request) {
   text_ += request.forwarded_host;
   if (request.is_forwarding_trusted) {
     for (const http::Field& field : request.fields) {
-      const bool tells =
-          http::istarts_with(field.name, "X-Forwarded-") || http::is_target_field(field.name);
-      if (!tells || request.hop.strips(field) || http::iequals(field.name, "X-Forwarded-For"))
-        continue;
+      const bool tells = is_forwarding(field.name) || http::is_target_field(field.name);
+      if (!tells || request.hop.strips(field)) continue;
       text_ += '\n';  // which no field has in it
       for (const char c : field.name) text_ += http::to_lower(c);
       (text_ += ':') += field.value;

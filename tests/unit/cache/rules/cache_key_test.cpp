@@ -138,6 +138,16 @@ TEST_CASE("of what is not forwarded nothing is in the key") {
   CHECK_FALSE(is_found(true));
 }
 
+TEST_CASE("X-Forwarded-* of a client that is not trusted splits no answer that varies by it") {
+  for (const bool is_trusted : {false, true}) {
+    CAPTURE(is_trusted);
+    Request one("/", {{"X-Forwarded-Host", "a.example"}});
+    Request other("/", {{"X-Forwarded-Host", "b.example"}});
+    one.is_forwarding_trusted = other.is_forwarding_trusted = is_trusted;
+    CHECK(is_shared(one, other, {{"Vary", "X-Forwarded-Host"}}) == !is_trusted);
+  }
+}
+
 TEST_CASE("answers vary by the fields that Vary or the configuration names") {
   const auto shared = [](const Lines& first, const Lines& second) {
     const bool by_answer =
