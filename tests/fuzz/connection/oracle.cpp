@@ -258,9 +258,8 @@ class ClientCheck {
             "protocols are switched where that was asked for", answer.head);
     check_marks(answer.head, 'a', request->id);
     const bool is_its = std::any_of(arrivals_.begin(), arrivals_.end(), [&](const Arrival& from) {
-      const std::vector<unsigned> ids = marks_in(from.head, 'q');
       const auto sent = sent_into_tunnel(from);
-      if (!sent || ids.empty() || ids.front() != request->id) return false;
+      if (!sent || !may_be_of(from, *request)) return false;
       return all_is_right_ ? rest == *sent : is_beginning_of(rest, *sent);
     });
     require(is_its, "a tunnel brings what the server sent", rest);
@@ -286,8 +285,7 @@ class ClientCheck {
     check_marks(answer.head, 'a', request->id);
     bool is_whole = answer.is_framed;
     const auto like = std::count_if(arrivals_.begin(), arrivals_.end(), [&](const Arrival& from) {
-      const std::vector<unsigned> ids = marks_in(from.head, 'q');
-      if (ids.empty() || ids.front() != request->id) return false;
+      if (!may_be_of(from, *request)) return false;
       const SentAnswer given = read_answer(string_view(from.answer).substr(0, from.answer_sent),
                                            from.head.starts_with("HEAD "), from.has_server_closed);
       if (!given.is_valid || given.status != answer.status) return false;
@@ -298,6 +296,11 @@ class ClientCheck {
     require(like > 0, "an answer is what the server sent for this request", answer.head);
     require(is_whole || client_.was_reset || client_.has_left,
             "what only ends with the connection is reset where it was cut off", answer.head);
+  }
+
+  static bool may_be_of(const Arrival& from, const SentRequest& request) {
+    const std::vector<unsigned> ids = marks_in(from.head, 'q');
+    return ids.empty() ? request.marks.empty() : ids.front() == request.id;
   }
 
   static void check_marks(string_view text, char kind, unsigned its) {
