@@ -103,8 +103,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
     return {Offer::Kind::granted, Reason::none, Duration{0}, nullptr};
   }
 
-  const ClassSet higher = (ClassSet{1} << index(terms.traffic_class)) - 1;
-  if (terms.gives_way && (queues_.backlogged() & higher) != 0)
+  if (terms.gives_way && is_wanted_above(terms.traffic_class))
     return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
   queues_.set_newest_first(terms.traffic_class, terms.newest_first);
   const std::uint32_t ahead = queued(terms.traffic_class);
@@ -253,6 +252,10 @@ std::optional<Duration> Scheduler::predicted_wait(ClassId id, TimePoint now) con
   return seconds ? std::optional(duration_of(*seconds)) : std::nullopt;
 }
 
+std::optional<Duration> Scheduler::wait_for_room(ClassId id, TimePoint now) const {
+  return waits_for_itself(classes_[index(id)]) ? Duration{0} : predicted_wait(id, now);
+}
+
 Duration Scheduler::target_wait(ClassId id, Duration max_wait) const {
   const bool is_lowest = index(id) + 1 == classes_.size();
   return std::min(is_lowest ? target_wait_.target() : target_wait_.target_above(), max_wait / 2);
@@ -282,7 +285,16 @@ TimePoint Scheduler::advance(TimePoint now) {
 // A slot is free that is not reserved for another class, and the class is below its max_inflight.
 bool Scheduler::may_start(const Class& c) const {
   const std::uint32_t kept = slots_.keeps_reserved ? slots_.open_reserved - c.open_reserved() : 0;
-  return slots_.free() > kept && c.running + c.elsewhere < c.max_inflight;
+  return slots_.free() > kept && !is_at_cap(c);
+}
+
+// A class above it has a waiter for any slot that is given back.
+bool Scheduler::is_wanted_above(ClassId id) const {
+  const ClassSet above = set_of(id) - 1;
+  for (ClassSet rest = queues_.backlogged() & above; rest != 0; rest &= rest - 1) {
+    if (!waits_for_itself(classes_[static_cast<std::size_t>(std::countr_zero(rest))])) return true;
+  }
+  return false;
 }
 
 // The classes that compete for a free slot: with a waiter that may start.

@@ -177,6 +177,8 @@ class Scheduler {
   // The wait of a request of this class that arrived now without a free slot; zero if one is free
   // for it; nullopt: no prediction.
   std::optional<Duration> predicted_wait(ClassId id, TimePoint now) const;
+  // The same for want of slots alone: nothing for a class that waits for its own max_inflight.
+  std::optional<Duration> wait_for_room(ClassId id, TimePoint now) const;
   // Seconds for which recent slots were held; nullopt before 20 of them.
   std::optional<double> mean_hold() const { return hold_.mean(); }
   // Integral of running() over time, without those in the background that had time: they take what
@@ -242,6 +244,12 @@ class Scheduler {
   TimePoint advance(TimePoint now);
   Offer offer_in_background(Waiter& waiter, bool has_time, TimePoint now);
   bool may_start(const Class& c) const;
+  static bool is_at_cap(const Class& c) { return c.running + c.elsewhere >= c.max_inflight; }
+  // More slots would not help it.
+  bool waits_for_itself(const Class& c) const {
+    return is_at_cap(c) && c.max_inflight < slots_.total;
+  }
+  bool is_wanted_above(ClassId id) const;
   ClassSet ready() const;
   bool would_serve(const HeldSlot& slot, std::size_t waiting) const;
   bool has_room(std::size_t i) const;

@@ -214,6 +214,17 @@ MetricFamily event_loop_lag(Workers workers) {
   return result;
 }
 
+MetricFamily event_loop_use(Workers workers) {
+  MetricFamily result =
+      gauge("spillway_event_loop_use_ratio",
+            "Part of the time that a worker's thread ran, over about a second. A lag beside a low "
+            "one means that something else takes the CPU.");
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    add_sample(result, {label("worker", std::to_string(w))}, workers[w]->gauges->event_loop_use());
+  }
+  return result;
+}
+
 }  // namespace
 
 Families request_families(const config::Config& config, Workers workers) {
@@ -241,6 +252,7 @@ Families request_families(const config::Config& config, Workers workers) {
                 "class", config.classes, workers, &WorkerMetrics::wait_prediction_errors),
       connections(workers),
       event_loop_lag(workers),
+      event_loop_use(workers),
   };
 }
 

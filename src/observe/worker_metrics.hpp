@@ -56,8 +56,13 @@ struct WorkerGauges {
     return Duration{event_loop_lag_.load(std::memory_order_relaxed)};
   }
 
+  // The part of the time for which its thread ran, [0, 1].
+  void set_event_loop_use(double use) { event_loop_use_.store(use, std::memory_order_relaxed); }
+  double event_loop_use() const { return event_loop_use_.load(std::memory_order_relaxed); }
+
  private:
   std::atomic<Duration::rep> event_loop_lag_{0};
+  std::atomic<double> event_loop_use_{0};
 };
 
 class WorkerMetrics {

@@ -1,12 +1,16 @@
-// Event loop lag of one worker: the lateness of a 10 ms timer over the last second.
+// Event loop lag of one worker: the lateness of a 10 ms timer over the last second; and how much of
+// the time its thread runs, which tells a loop that has too much to do from one whose core is
+// taken.
 //
-// Owned by one worker, which publishes p90() itself (an atomic the tick reads).
+// Owned by one worker, which publishes p90() and value() itself (atomics the tick reads).
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "base/time.hpp"
 
@@ -51,6 +55,23 @@ class LoopLag {
   std::array<Firing, kRing> ring_{};
   std::size_t next_ = 0;
   std::size_t size_ = 0;
+};
+
+// The part of the time for which the loop's thread has run, [0, 1]: a mean over about a second.
+class LoopUse {
+ public:
+  // The thread has run for `ran` in all.
+  void record(Duration ran, TimePoint now) {
+    const double passed = to_seconds(now - std::exchange(at_, now));
+    const double part = to_seconds(ran - std::exchange(ran_, ran)) / std::max(passed, 1e-9);
+    if (passed > 0) value_ += (std::clamp(part, 0.0, 1.0) - value_) * (1 - std::exp(-passed));
+  }
+  double value() const { return value_; }
+
+ private:
+  TimePoint at_{};
+  Duration ran_{0};
+  double value_ = 0;
 };
 
 }  // namespace spillway::overload

@@ -85,8 +85,8 @@ ReliefTrial::Verdict ReliefTrial::count_let_in(const ClassAnswers& growth, TimeP
   refused_ = let_in_ = {};
   refused_for_ = Duration{0};
   interval_ = relieves || !is_known ? std::min(2 * interval_, kLongestRefusing) : kFirstRefusing;
-  if (!is_known) return Verdict::none;
-  return relieves ? Verdict::relieves : Verdict::futile;
+  if (is_known) last_verdict_ = relieves ? Verdict::relieves : Verdict::futile;
+  return is_known ? last_verdict_ : Verdict::none;
 }
 
 }  // namespace spillway::overload

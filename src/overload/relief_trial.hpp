@@ -25,12 +25,14 @@ class ReliefTrial {
  public:
   enum class Verdict : std::uint8_t { none, relieves, futile };
 
-  // Every tick. `answers`: all so far. `is_refusing`: requests are refused, and errors go on. `now`
-  // never goes back.
+  // Every tick. `answers`: all so far. `is_refusing`: requests are refused. `now` never goes back.
   Verdict step(const ClassAnswers& answers, bool is_refusing, TimePoint now);
 
   // All requests are let in for the moment.
   bool lets_in() const { return released_.has_value(); }
+
+  // The last trial showed that refusing relieves.
+  bool has_relieved() const { return last_verdict_ == Verdict::relieves; }
 
   // As at first: nothing is known of the upstream.
   void forget() { *this = {}; }
@@ -45,6 +47,7 @@ class ReliefTrial {
   Duration refused_for_{0};             // so far, with pauses where nothing was refused
   ClassAnswers refused_, let_in_;
   std::optional<TimePoint> released_;
+  Verdict last_verdict_ = Verdict::none;
 
   static constexpr Duration kFirstRefusing = std::chrono::seconds(14);
 };

@@ -21,6 +21,8 @@ constexpr double kFastestDown = 10;
 // but the highest were refused as far as possible.
 constexpr double kHelped = 0.8;
 constexpr Duration kTrial = 8s;
+// Of the time: an event loop that runs for so much of it has no time to spare.
+constexpr double kBusy = 0.9;
 constexpr Duration kFirstRest = 20s;
 constexpr Duration kLongestRest = 320s;
 
@@ -41,6 +43,7 @@ ShareRegulator::ShareRegulator(const config::Overload& settings, std::size_t cla
     : enter_(settings.enter),
       exit_(settings.exit),
       regulates_(settings.regulate),
+      judges_(settings.mode != config::Mode::shadow),
       classes_(double(classes)),
       pause_(kFirstRest) {
   for (auto stage = settings.stages.rbegin(); stage != settings.stages.rend(); ++stage) {
@@ -86,6 +89,7 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   const double passed = last ? to_seconds(now - *last) : 0;
   // Another reason may be told meanwhile; the share goes with the signal that it began with.
   if (reason == Reason::event_loop_lag || reason == Reason::error_burst) watch(reason);
+  is_own_work_ = cause_ == Reason::event_loop_lag && signals.event_loop_use.value_or(0) >= kBusy;
   const Signal signal = watched(signals);
   if (is_in_trial(signals, signal, now)) return;
   const bool is_known = signal.enter && signal.exit && signal.now;
@@ -93,12 +97,13 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   calm_since_.reset();
   if (*signal.now < *signal.enter) return full_since_.reset();
   if (has_nothing_to_relieve(signals)) return;
-  if (level_ == 0) before_ = *signal.now;
-  if (not_before_ && now < *not_before_) return;
+  if (level_ == 0) before_ = 0;
+  if (!is_full()) before_ = std::max(before_, *signal.now);
+  if (not_before_ && now < *not_before_ && !is_own_work_) return;
   const double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
   const double many = std::max(1.0, classes_ / 3);
   level_ = std::min(classes_, level_ + passed * kUp * many * std::min(times, kFastestUp));
-  judge(*signal.now, before_, now);
+  if (judges_ && !is_own_work_) judge(*signal.now, now);
 }
 
 // What did not help against one does not tell of the other.
@@ -122,14 +127,16 @@ void ShareRegulator::calm_down(const Signal& signal, double passed, TimePoint no
   }
   const bool is_known = signal.exit && signal.now;
   const double times = is_known && *signal.now > 0 ? *signal.exit / *signal.now : kFastestDown;
-  level_ = std::max(0.0, level_ - passed * kDown * std::min(times, kFastestDown));
+  // What is known to help is given up slowly: errors for want of capacity come back with the load.
+  const double fastest = trial_.has_relieved() ? 1 : kFastestDown;
+  level_ = std::max(0.0, level_ - passed * kDown * std::min(times, fastest));
 }
 
 // The share stays as it is meanwhile.
 bool ShareRegulator::is_in_trial(const OverloadSignals& signals, const Signal& signal,
                                  TimePoint now) {
   const bool are_errors = cause_ == Reason::error_burst && signal.exit && signal.now;
-  const bool is_refusing = are_errors && level_ > 0 && *signal.now > *signal.exit;
+  const bool is_refusing = judges_ && are_errors && level_ > 0;
   const auto verdict = trial_.step(signals.class_answers, is_refusing, now);
   if (verdict == ReliefTrial::Verdict::futile) take_back(now);
   return trial_.lets_in();
@@ -143,12 +150,14 @@ double ShareRegulator::share(std::size_t traffic_class) const {
   return std::clamp(level_ - lower, 0.0, 1.0);
 }
 
-void ShareRegulator::judge(double signal, double before, TimePoint now) {
-  if (level_ < std::max(1.0, classes_ - 1)) return;
+bool ShareRegulator::is_full() const { return level_ >= std::max(1.0, classes_ - 1); }
+
+void ShareRegulator::judge(double signal, TimePoint now) {
+  if (!is_full()) return;
   if (!full_since_) full_since_ = now;
   if (now - *full_since_ < kTrial) return;
   full_since_ = now;
-  if (signal <= kHelped * before) {
+  if (signal <= kHelped * before_) {
     before_ = signal;
     return;
   }

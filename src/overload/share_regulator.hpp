@@ -7,8 +7,10 @@
 // up to its rule's probability before the next one is touched.
 //
 // It is taken back if it does not help: where the signal, after all classes but the highest
-// were refused as far as their rules allow, is not clearly lower than at the beginning; and of
-// errors where each class has as many without it (ReliefTrial).
+// were refused as far as their rules allow, is not clearly lower than at its worst before; and of
+// errors where each class has as many without it (ReliefTrial). A lag of an event loop that runs
+// all the time is not judged: the loop has too much to do, and with fewer requests it has less. Nor
+// is shadow mode, where nothing is refused that could help.
 //
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
@@ -40,8 +42,9 @@ class ShareRegulator {
 
   // Of the class, [0, 1].
   double share(std::size_t traffic_class) const;
-  // Requests are refused: the state is not to end.
-  bool is_holding() const { return regulates_ && level_ > 0; }
+  // Requests are refused, or the event loop that lagged has no time to spare: the state is not to
+  // end.
+  bool is_holding() const { return regulates_ && (level_ > 0 || is_own_work_); }
   // The signal is above its threshold, and refusing did not bring it down.
   bool is_futile() const { return futile_; }
 
@@ -53,17 +56,20 @@ class ShareRegulator {
   Signal watched(const OverloadSignals& signals) const;
   void watch(Reason cause);
   bool has_nothing_to_relieve(const OverloadSignals& signals) const;
-  void judge(double signal, double former_level, TimePoint now);
+  bool is_full() const;
+  void judge(double signal, TimePoint now);
   void calm_down(const Signal& signal, double passed, TimePoint now);
   bool is_in_trial(const OverloadSignals& signals, const Signal& signal, TimePoint now);
   void take_back(TimePoint now);
 
   config::Thresholds enter_, exit_;
   bool regulates_;
+  bool judges_;
   double classes_;
   Reason cause_ = Reason::none;  // the signal that it began with
   double level_ = 0;             // in classes: 1.5 is all of the lowest and half of the next
-  double before_ = 0;  // the signal when it was last above its threshold and none was refused
+  double before_ = 0;            // the signal at its worst, before the share was full
+  bool is_own_work_ = false;     // the lag: the event loop runs all the time
   std::optional<TimePoint> last_, full_since_, not_before_;
   std::optional<TimePoint> calm_since_;  // below the exit threshold
   ReliefTrial trial_;                    // for errors

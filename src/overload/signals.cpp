@@ -84,6 +84,7 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   if (!slice_began_ || now - *slice_began_ + tolerance_ >= slice_)
     close_slice(input, *signals.inflight_ratio, now);
   signals.event_loop_lag = input.event_loop_lag;
+  signals.event_loop_use = input.event_loop_use;
   if (wait_.count() >= kEnoughSamples) signals.queue_wait_p95 = to_seconds(wait_.quantile(0.95));
   judge_queues(signals, input);
   judge_counts(signals, input.shards);

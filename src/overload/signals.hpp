@@ -45,6 +45,7 @@ struct OverloadSignals {
   std::optional<LeftOut> left_out;         // the few sources of errors
   bool errors_of_one_source = false;       // they would be over the threshold (SourceAlarm)
   std::optional<double> event_loop_lag;    // seconds, of the worst worker
+  std::optional<double> event_loop_use;    // of the time that the busiest one could run, [0, 1]
   std::optional<double> offered_load;      // work offered / work that the upstream can do
   double offered_rate = 0;                 // requests per second over the window
   double admitted_rate = 0;
@@ -67,6 +68,7 @@ struct TickInput {
   std::span<const std::uint32_t> queued;        // by class
   std::span<const std::uint32_t> max_queue;     // by class
   std::optional<double> event_loop_lag;         // seconds
+  std::optional<double> event_loop_use;         // [0, 1]
   std::span<const std::uint64_t> started = {};  // by class: requests that got a slot; only grows
   std::span<const double> predicted_wait = {};  // by class, seconds: of a request that came now
   std::span<const TenantShard* const> tenants = {};  // the same ones in every tick

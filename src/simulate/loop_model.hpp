@@ -36,19 +36,23 @@ class LoopModel {
       if (next.request != nullptr) return next.request;
       has_timer_ = false;
       lag_.record(now - next.due, now);
+      published_ = lag_.p90(now);
+      use_.record(worked_, now);
     }
     return nullptr;
   }
   // The request was taken on or refused: returns the time during which the loop is busy with it.
   Duration work(bool was_refused) {
     is_busy_ = true;
-    return was_refused ? request_ / 2 : request_;
+    const Duration time = was_refused ? request_ / 2 : request_;
+    worked_ += time;
+    return time;
   }
   void done() { is_busy_ = false; }
 
-  std::optional<Duration> lag(TimePoint now) const {
-    return takes_time() ? lag_.p90(now) : std::nullopt;
-  }
+  // As a worker publishes it, whose loop stands still meanwhile.
+  std::optional<Duration> lag() const { return published_; }
+  double use() const { return use_.value(); }
 
  private:
   struct Waiting {
@@ -59,6 +63,9 @@ class LoopModel {
   Duration request_;
   std::deque<Waiting> waiting_;
   overload::LoopLag lag_;
+  overload::LoopUse use_;
+  Duration worked_{0};
+  std::optional<Duration> published_;  // as of the last timer
   bool is_busy_ = false;
   bool has_timer_ = false;
 };

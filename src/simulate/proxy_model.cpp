@@ -340,8 +340,7 @@ void ProxyModel::sweep(TimePoint now) {
   tenants_.publish(now);
 }
 
-std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
-                                                     std::optional<Duration> event_loop_lag,
+std::optional<overload::Transition> ProxyModel::tick(TimePoint now, const EventLoop& loop,
                                                      Duration ahead) {
   const overload::SignalShard* const shards[] = {&signals_};
   const overload::TenantShard* const tenants[] = {&tenants_};
@@ -350,13 +349,13 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
     queued.push_back(scheduler_.queued(static_cast<ClassId>(c)));
   }
   std::optional<double> lag;
-  if (event_loop_lag) lag = to_seconds(*event_loop_lag);
+  if (loop.lag) lag = to_seconds(*loop.lag);
   std::vector<std::uint64_t> started;
   std::vector<double> predicted;
   for (std::size_t c = 0; c < max_queue_.size(); ++c) {
     const auto id = static_cast<ClassId>(c);
     started.push_back(scheduler_.totals(id).started);
-    predicted.push_back(to_seconds(scheduler_.predicted_wait(id, now).value_or(Duration{0})));
+    predicted.push_back(to_seconds(scheduler_.wait_for_room(id, now).value_or(Duration{0})));
   }
   const overload::Tick result =
       controller_.tick({.shards = shards,
@@ -367,6 +366,7 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now,
                         .queued = queued,
                         .max_queue = max_queue_,
                         .event_loop_lag = lag,
+                        .event_loop_use = loop.use,
                         .started = started,
                         .predicted_wait = predicted,
                         .tenants = tenants,

@@ -86,8 +86,13 @@ class ProxyModel {
 
   // A worker's sweep, every 50 ms.
   void sweep(TimePoint now);
+  // Of the workers, see overload::TickInput.
+  struct EventLoop {
+    std::optional<Duration> lag{};
+    double use = 0;
+  };
   // Every tick of the configuration. The proxy's wall clock is `ahead` of the others'.
-  std::optional<overload::Transition> tick(TimePoint now, std::optional<Duration> event_loop_lag,
+  std::optional<overload::Transition> tick(TimePoint now, const EventLoop& loop,
                                            Duration ahead = Duration{0});
 
   State state() const { return controller_.state(); }

@@ -12,12 +12,12 @@ namespace spillway::simulate {
 using namespace std::chrono_literals;
 
 void Run::tick() {
-  std::optional<Duration> lag = loop_.lag(now_);
+  std::optional<Duration> lag = loop_.lag();
   for (const Change* change : changes_in_force()) {
     if (change->event_loop_lag)
       lag = std::max<Duration>(lag.value_or(0ms), *change->event_loop_lag);
   }
-  if (const auto transition = proxy_->tick(now_, lag)) {
+  if (const auto transition = proxy_->tick(now_, {lag, loop_.use()})) {
     recorder_.changed(now_, transition->to, transition->reason);
   }
   visitors_.tick({.state = proxy_->state(),

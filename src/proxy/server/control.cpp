@@ -4,9 +4,16 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <thread>
 #include <utility>
 
 namespace spillway::proxy {
+
+namespace {
+
+double cores() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+}  // namespace
 
 Control::Ticker::Ticker(std::shared_ptr<Generation> of, UpstreamId upstream_id,
                         boost::asio::io_context& io)
@@ -108,7 +115,12 @@ void Control::tick(Ticker& ticker, TimePoint now) {
   Upstream& upstream = ticker.upstream();
   upstream.gate.read_load(ticker.load, now);
   Duration lag{0};
-  for (const auto& worker : workers_) lag = std::max(lag, worker->gauges().event_loop_lag());
+  double most_used = 0, used = 0;
+  for (const auto& worker : workers_) {
+    lag = std::max(lag, worker->gauges().event_loop_lag());
+    most_used = std::max(most_used, worker->gauges().event_loop_use());
+    used += worker->gauges().event_loop_use();
+  }
   const overload::Tick result = upstream.controller.tick(
       {.shards = ticker.shards,
        .busy_slot_seconds = ticker.load.busy_slot_seconds,
@@ -120,6 +132,8 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .queued = ticker.load.queued,
        .max_queue = ticker.max_queue,
        .event_loop_lag = to_seconds(lag),
+       // With more workers than cores none of them runs all the time.
+       .event_loop_use = std::max(most_used, used / cores()),
        .started = ticker.load.started,
        .predicted_wait = ticker.load.predicted_wait,
        .tenants = ticker.tenants,

@@ -288,7 +288,7 @@ void Gate::read_load(Load& load, TimePoint now) {
     const ClassId id{static_cast<std::uint8_t>(c)};
     load.queued[c] = scheduler_.queued(id);
     load.started[c] = scheduler_.totals(id).started;
-    load.predicted_wait[c] = to_seconds(scheduler_.predicted_wait(id, now).value_or(Duration{0}));
+    load.predicted_wait[c] = to_seconds(scheduler_.wait_for_room(id, now).value_or(Duration{0}));
   }
 }
 

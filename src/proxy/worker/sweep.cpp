@@ -1,6 +1,8 @@
 #include "proxy/worker/sweep.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <ctime>
 
 namespace spillway::proxy {
 
@@ -12,6 +14,14 @@ constexpr Milliseconds kDrainGrace{1000};
 // so that others are accepted.
 constexpr std::int64_t kOneInSoMany = 64;
 constexpr std::uint32_t kSweepsASecond = 20;
+
+// For how long this thread has run.
+Duration time_on_core() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 }  // namespace
 
 Sweep::Sweep(Services& services, SweptLists& lists)
@@ -68,6 +78,8 @@ void Sweep::count_ghosts(LocalGeneration& local) {
 }
 
 void Sweep::sweep(TimePoint now) {
+  use_.record(time_on_core(), now);
+  services_.gauges.set_event_loop_use(use_.value());
   services_.gauges.set_event_loop_lag(lag_.p90(now).value_or(Duration{0}));
   wake_late(now);
   wake_abandoned();

@@ -79,6 +79,7 @@ class Sweep {
   LoopTimer timer_;
   Heartbeat heartbeat_;
   overload::LoopLag lag_;
+  overload::LoopUse use_;
   TimePoint due_{};
   TimePoint next_sweep_{};
   TimePoint drain_began_{};

@@ -146,6 +146,7 @@ TEST_CASE("the workers' counts add up") {
   }
   CHECK(has_line(text, R"(spillway_connections{side="client"} 10)"));
   CHECK(has_line(text, R"(spillway_event_loop_lag_seconds{worker="1"} 0.001)"));
+  CHECK(has_line(text, R"(spillway_event_loop_use_ratio{worker="1"} 0.5)"));
   CHECK(has_line(text, R"(spillway_request_duration_seconds_count{class="P0"} 3)"));
   CHECK(has_line(text, R"(spillway_request_duration_seconds_bucket{class="P0",le="0.01"} 0)"));
   CHECK(has_line(text, R"(spillway_request_duration_seconds_bucket{class="P0",le="0.5"} 2)"));

@@ -34,6 +34,7 @@ inline void touch_everything(WorkerMetrics& metrics) {
   metrics.gauges->client_connections.add(5);
   metrics.gauges->upstream_connections.add(2);
   metrics.gauges->set_event_loop_lag(Milliseconds{1});
+  metrics.gauges->set_event_loop_use(0.5);
   TunnelCounts& streams = metrics.gauges->tunnels[index(TunnelKind::event_stream)];
   streams.open.add(3);
   streams.asked[index(TunnelResult::refused)].add();

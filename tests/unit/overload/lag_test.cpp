@@ -34,3 +34,23 @@ TEST_CASE("loop lag is what nine of ten firings of the last second do not exceed
   for (int i = 0; i < 102; ++i) lag.record(-1ms, now += 10ms);
   CHECK(lag.p90(now) == 0ms);  // forgotten after a second
 }
+
+TEST_CASE("the use of a loop is the part of the last second for which its thread ran") {
+  LoopUse use;
+  CHECK(use.value() == 0);
+  TimePoint now = kStart;
+  Duration ran{0};
+  const auto pass = [&](double part, int times) {
+    for (int i = 0; i < times; ++i) use.record(ran += from_seconds(0.05 * part), now += 50ms);
+  };
+  pass(0.6, 100);
+  CHECK(use.value() == doctest::Approx(0.6).epsilon(0.01));
+  pass(1, 20);
+  CHECK(use.value() == doctest::Approx(0.6 + 0.4 * 0.63).epsilon(0.02));
+  pass(1, 80);
+  CHECK(use.value() > 0.99);
+  pass(1.5, 20);  // the clocks differ
+  CHECK(use.value() <= 1);
+  use.record(ran, now += 10s);  // it stood still
+  CHECK(use.value() < 0.01);
+}

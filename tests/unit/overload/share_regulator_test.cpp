@@ -29,13 +29,14 @@ class Loop {
 
   // Event-loop lag, in seconds, as a function of the share of all work that is refused, each class
   // a third of it. The signal follows with a delay of one second.
-  void lag(const std::function<double(double)>& of, Duration time) {
+  void lag(const std::function<double(double)>& of, Duration time, double use = 0.5) {
     for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) {
       const double refused =
           (regulator_.share(kP0) + regulator_.share(kP1) + regulator_.share(kP2)) / 3;
       seen_ += 0.1 * (of(refused) - seen_);
       OverloadSignals signals;
       signals.event_loop_lag = seen_;
+      signals.event_loop_use = use;
       step(signals, Reason::event_loop_lag);
     }
   }
@@ -182,6 +183,48 @@ TEST_CASE("refusing that does not help is taken back, and tried again ever later
   CHECK(loop.swing() == 0);
   loop.errors(0, 1s);
   CHECK_FALSE((*loop).is_futile());
+}
+
+TEST_CASE("a lag that refusing does not bring down is taken back, unless the event loop is busy") {
+  const auto lag = [](double) { return 0.3; };
+  for (const bool is_busy : {false, true}) {
+    CAPTURE(is_busy);
+    Loop loop;
+    loop.lag(lag, 30s, is_busy ? 0.95 : 0.85);
+    CHECK((*loop).is_futile() == !is_busy);
+    CHECK(loop.share(kP2) == (is_busy ? 1 : 0));
+  }
+}
+
+TEST_CASE("a lag is compared with its worst before the share was full") {
+  // It grows while the share does, and stands still then.
+  Loop loop;
+  loop.lag([](double) { return 0.06; }, 1s);
+  loop.lag([](double) { return 1.0; }, 3s);
+  loop.lag([](double) { return 0.3; }, 12s);
+  CHECK_FALSE((*loop).is_futile());
+  CHECK(loop.share(kP2) == 1);
+}
+
+TEST_CASE("in shadow mode nothing that would be refused is said not to help") {
+  config::Overload shadow = settings();
+  shadow.mode = config::Mode::shadow;
+  Loop loop(shadow);
+  loop.lag([](double) { return 0.3; }, 30s);
+  CHECK_FALSE((*loop).is_futile());
+  CHECK(loop.share(kP2) == 1);
+  loop.errors(0.5, 60s);
+  CHECK_FALSE((*loop).is_futile());
+}
+
+TEST_CASE("the state lasts while the event loop that lagged has no time to spare") {
+  Loop loop;
+  loop.lag([](double) { return 0.1; }, 5s, 1);
+  loop.lag([](double) { return 0.001; }, 60s, 0.95);
+  CHECK(loop.share(kP2) == 0);
+  CHECK((*loop).is_holding());
+  loop.lag([](double) { return 0.001; }, 1s, 0.85);
+  CHECK_FALSE((*loop).is_holding());
 }
 
 TEST_CASE("with regulate off every share is whole") {

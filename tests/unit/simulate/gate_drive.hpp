@@ -62,7 +62,7 @@ class GateDrive {
       start_waiting(now);
       proxy_.sweep(now);
       if ((now - kBegin) % kPeriod != Duration{0}) continue;
-      proxy_.tick(now, std::nullopt);
+      proxy_.tick(now, {});
       end_period(now);
     }
     if (seconds_refusing_ > 0)

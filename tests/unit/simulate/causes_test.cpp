@@ -1,0 +1,123 @@
+// Refusing for what is not want of slots, in closed loop: an event loop with too much to do, errors
+// that the load makes, and a class that waits for its own max_inflight.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "simulate/simulation.hpp"
+#include "unit/simulate/scenarios.hpp"
+
+namespace spillway::simulate {
+namespace {
+
+struct Play {
+  std::string backend;
+  double rate = 0;  // 10 to 30 to 60 of P0, P1 and P2
+  int timeout_ms = 1000;
+  std::string upstream;  // its members but the name and servers, with a comma before
+  std::string config;    // members, with a comma before
+  std::string besides;   // members of the scenario, with a comma behind
+};
+
+Recording run(const Play& play, std::uint64_t seed) {
+  const auto clients = [&](const char* name, double part) {
+    return std::string(R"({"class":")") + name + R"(","timeout_ms":)" +
+           std::to_string(play.timeout_ms) + R"(,"rate":)" + std::to_string(play.rate * part) + "}";
+  };
+  const std::string text =
+      R"({"name":"test","sentence":"A test.","seconds":90,"warm_up_seconds":5,"backend":)" +
+      play.backend + "," + play.besides + R"("clients":[)" + clients("P0", 0.1) + "," +
+      clients("P1", 0.3) + "," + clients("P2", 0.6) +
+      R"(],"config":{"upstreams":[{"name":"app","servers":["h:1"])" + play.upstream + "}]" +
+      play.config + "}}";
+  ScenarioResult result = read_scenario(text, "test.json", nullptr);
+  REQUIRE_MESSAGE(result.scenario.has_value(), text, "\n", listing(result.problems));
+  result.scenario->seed = seed;
+  return simulate(*result.scenario, true);
+}
+
+// An upstream that is never full, behind a loop that can do 2000 a second.
+Play before_a_slow_loop(double times) {
+  return {.backend = R"({"slots":200,"service_ms":20})",
+          .rate = 2000 * times,
+          .upstream = R"(,"dispatch":{"concurrency":200})",
+          .besides = R"("proxy":{"request_us":500},)"};
+}
+
+std::size_t seconds_without_p0(const Recording& recording) {
+  const auto& seconds = recording.seconds;
+  return static_cast<std::size_t>(
+      std::count_if(seconds.begin() + 5, seconds.end(),
+                    [](const Second& each) { return each.classes[0].served == 0; }));
+}
+
+}  // namespace
+
+// Once its lag stands still nothing that is refused brings it down any more.
+TEST_CASE("an event loop with far too much to do goes on to refuse the lower classes") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording recording = run(before_a_slow_loop(1.6), seed);
+    CHECK(recording.classes[0].success >= 0.999);
+    CHECK(recording.classes[1].success >= 0.48);  // its rule refuses half
+    CHECK(recording.changes.size() <= 2);
+  }
+}
+
+TEST_CASE("an event loop at its capacity changes the state once, and not each few seconds") {
+  for (const double times : {0.99, 1.0, 1.01}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+      CAPTURE(times);
+      CAPTURE(seed);
+      const Recording recording = run(before_a_slow_loop(times), seed);
+      CHECK(recording.changes.size() <= 2);
+      CHECK(recording.classes[0].success >= 0.999);
+      CHECK(recording.classes[1].success >= 0.999);
+    }
+  }
+  CHECK(run(before_a_slow_loop(0.85), 1).changes.empty());
+}
+
+// 400 a second are possible; what takes longer than 300 ms is an error, and soon everything does.
+TEST_CASE("errors that the load makes do not come back in turns with it") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Play play{.backend = R"({"slots":40,"service_ms":100})",
+                    .rate = 600,
+                    .timeout_ms = 3000,
+                    .upstream = R"(,"response_timeout_ms":300,"dispatch":{"concurrency":200})"};
+    const Recording recording = run(play, seed);
+    CHECK(recording.classes[0].success >= 0.75);
+    CHECK(recording.goodput >= 0.3);
+    CHECK(seconds_without_p0(recording) <= 15);
+  }
+}
+
+TEST_CASE("slots that a class may not take for its max_inflight are the lower ones'") {
+  const auto play = [](double times, int cap) {
+    const auto one = [](const char* name, int weight, int queue, int wait, const std::string& cap) {
+      return std::string(R"({"name":")") + name + R"(","weight":)" + std::to_string(weight) +
+             R"(,"max_queue":)" + std::to_string(queue) + R"(,"max_wait_ms":)" +
+             std::to_string(wait) + cap + "}";
+    };
+    const std::string capped = R"(,"max_inflight":)" + std::to_string(cap);
+    return Play{.backend = R"({"slots":16,"service_ms":20})",
+                .rate = 800 * times,
+                .upstream = R"(,"dispatch":{"concurrency":16})",
+                .config = R"(,"classes":[)" + one("P0", 8, 512, 500, "") + "," +
+                          one("P1", 3, 256, 200, capped) + "," + one("P2", 1, 128, 100, "") + "]"};
+  };
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    // What P1 may have is an eighth, so that 0.9 of the capacity is asked for.
+    const Recording below = run(play(1.1, 2), seed);
+    CHECK(below.classes[2].success >= 0.99);
+    // A quarter: all slots have work.
+    const Recording above = run(play(1.2, 4), seed);
+    CHECK(above.goodput >= 0.975);
+    CHECK(above.classes[0].success >= 0.999);
+  }
+}
+
+}  // namespace spillway::simulate
