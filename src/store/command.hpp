@@ -181,6 +181,10 @@ struct Filter {
 // answer says where the next command goes on (`next`, which is its `after`).
 inline constexpr std::size_t kMostLookedAt = 10000;
 
+// A Sweep or Purge ends with the job with which it has deleted so much content (heads, bodies,
+// answers), so that no other command waits long. A Sweep in PostgreSQL deletes none.
+inline constexpr std::uint64_t kStepBytes = 4 << 20;
+
 // Where a Replay or Purge goes on: of the store's own.
 struct Cursor {
   std::int64_t time = 0;
@@ -223,7 +227,7 @@ struct Purge {
 };
 
 // Periodic: expires jobs that waited too long, forgets those that ended long ago, recovers those of
-// proxies that ended. At most `limit` of each.
+// proxies that ended. At most `limit` of each, and of content no more than kStepBytes says.
 struct Sweep {
   std::size_t limit = 0;
   std::uint32_t most_recoveries = 3;  // one more, and the job is dead as poison

@@ -107,8 +107,7 @@ void MemoryJobs::drop_answer(One& one) {
 
 void MemoryJobs::remove(Seq seq) {
   const One& one = jobs_.at(seq);
-  bytes_ -= one.job.head.size() + one.job.body.size();
-  if (one.answer) bytes_ -= size_of(*one.answer);
+  bytes_ -= one.content_bytes();
   leave(seq, one);
   ids_.erase(one.job.id);
   jobs_.erase(seq);
@@ -297,12 +296,15 @@ void MemoryJobs::execute(Sweep& command, WallTime now) {
     change(seq, one, *jobs::expired(one.progress, now));
   }
   recover(command, now);
+  std::uint64_t bytes = 0;
   while (!forgetting_.empty() && forgetting_.begin()->first <= now) {
-    if (command.forgotten == command.limit) {
+    if (command.forgotten == command.limit || bytes >= kStepBytes) {
       command.has_more = true;
       break;
     }
-    remove(forgetting_.begin()->second);
+    const Seq seq = forgetting_.begin()->second;
+    bytes += jobs_.at(seq).content_bytes();
+    remove(seq);
     ++command.forgotten;
   }
   while (!old_keys_.empty() && old_keys_.begin()->first <= now) {

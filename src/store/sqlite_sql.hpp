@@ -123,18 +123,47 @@ inline constexpr const char* kHeld =
 inline constexpr const char* kForgettable =
     "SELECT seq FROM jobs INDEXED BY jobs_forgetting"
     " WHERE forget_at <= ?1 ORDER BY forget_at LIMIT ?2";
+// Reads the content itself no more than length() needs: not at all.
+inline constexpr const char* kContentBytes =
+    "SELECT coalesce((SELECT length(head) + length(body) FROM requests WHERE seq = ?1), 0)"
+    " + coalesce((SELECT length(fields) + length(body) FROM answers WHERE seq = ?1), 0)";
 inline constexpr const char* kDeleteJob = "DELETE FROM jobs WHERE seq = ?1";
 inline constexpr const char* kDeleteRequest = "DELETE FROM requests WHERE seq = ?1";
 inline constexpr const char* kDeleteAnswer = "DELETE FROM answers WHERE seq = ?1";
 inline constexpr const char* kDeleteAttempts = "DELETE FROM attempts WHERE seq = ?1";
 
 // Those of Enqueue, Lanes, Claim, Settle, Cancel, Find, ReadAnswer, Sweep and Totals.
-inline constexpr std::array kHot{
-    kInsertJob,        kInsertRequest, kHasOrdered,   kNextLane,     kClaimable,     kLease,
-    kRecordById,       kRecordBySeq,   kProgress,     kFirstOrdered, kUnblock,       kInsertAttempt,
-    kInsertAnswer,     kAnswerStatus,  kAnswer,       kViewById,     kPosition,      kExpiring,
-    kNextHolder,       kHeld,          kForgettable,  kDeleteJob,    kDeleteRequest, kDeleteAnswer,
-    kDeleteAttempts,   kLetters,       kOldestLetter, kEnded,        kIsRegistered,  kRenew,
-    kForgetOldAttempts};
+inline constexpr std::array kHot{kInsertJob,
+                                 kInsertRequest,
+                                 kHasOrdered,
+                                 kNextLane,
+                                 kClaimable,
+                                 kLease,
+                                 kRecordById,
+                                 kRecordBySeq,
+                                 kProgress,
+                                 kFirstOrdered,
+                                 kUnblock,
+                                 kInsertAttempt,
+                                 kInsertAnswer,
+                                 kAnswerStatus,
+                                 kAnswer,
+                                 kViewById,
+                                 kPosition,
+                                 kExpiring,
+                                 kNextHolder,
+                                 kHeld,
+                                 kForgettable,
+                                 kDeleteJob,
+                                 kDeleteRequest,
+                                 kDeleteAnswer,
+                                 kDeleteAttempts,
+                                 kLetters,
+                                 kOldestLetter,
+                                 kEnded,
+                                 kIsRegistered,
+                                 kRenew,
+                                 kForgetOldAttempts,
+                                 kContentBytes};
 
 }  // namespace spillway::store::sql
