@@ -207,6 +207,7 @@ void JobQueue::turn() {
   Batch batch;
   if (condition_.is_available()) batch = take_batch();
   std::vector<store::Command> wanted;
+  if (CallQueue::is_long(batch)) dispatcher_.renew_now();
   dispatcher_.plan(wanted, now, wall_now());
   // A probe, if nothing else shows that the store is there again.
   if (wanted.empty() && !condition_.is_available()) wanted.emplace_back(store::Totals{});
