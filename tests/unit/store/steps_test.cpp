@@ -54,7 +54,7 @@ TEST_CASE("a purge deletes in steps, and all of it; a dry run looks at all at on
     std::size_t steps = 0;
     do {
       purge = store.ask(purge);
-      if (!store.is_shared()) CHECK(purge.count <= kStep + 1);
+      CHECK(purge.count <= kStep + 1);
       purge.after = purge.next;
       purged += purge.count;
       REQUIRE(++steps <= kJobs);
@@ -62,6 +62,50 @@ TEST_CASE("a purge deletes in steps, and all of it; a dry run looks at all at on
     CHECK(purged == kJobs + 1);
     CHECK_FALSE(store.find(0));
     CHECK_FALSE(store.find(kJobs));
+  });
+}
+
+TEST_CASE("a claim ends with so much content, and says that there may be more") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join(24h);
+    const jobs::Lane other{3, "orders", TenantId{2}};
+    for (std::uint64_t n = 0; n < kJobs; ++n) {
+      jobs::NewJob job = store.job(n);
+      job.body = std::string(kLong, 'b');
+      store.enqueue(job);
+    }
+    jobs::NewJob job = store.job(kJobs);
+    job.lane = other;
+    store.enqueue(job);
+    std::vector<Command> batch{Claim{epoch, store.job(0).lane, 16}, Claim{epoch, other, 16}};
+    store.execute(batch);
+    const auto& first = std::get<Claim>(batch[0]);
+    CHECK(first.is_cut);
+    REQUIRE(first.jobs.size() == kStep);
+    CHECK(first.jobs.front().id == job_id(0));
+    CHECK(first.jobs.back().id == job_id(kStep - 1));
+    CHECK_FALSE(std::get<Claim>(batch[1]).is_cut);
+    CHECK(std::get<Claim>(batch[1]).jobs.size() == 1);
+    const Claim second = store.ask(Claim{epoch, store.job(0).lane, 3});
+    CHECK_MESSAGE(second.jobs.size() == 3, "as many as were asked for");
+    CHECK_FALSE(second.is_cut);
+    CHECK(store.claim(epoch, 16).size() == kStep);
+    const Claim last = store.ask(Claim{epoch, store.job(0).lane, 16});
+    CHECK(last.jobs.size() == kJobs - 3 - 2 * kStep);
+    CHECK_FALSE(last.is_cut);
+  });
+}
+
+TEST_CASE("a job that is longer than a step is claimed by itself") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join(24h);
+    for (std::uint64_t n = 0; n < 2; ++n) {
+      jobs::NewJob job = store.job(n);
+      job.body = std::string(kStepBytes + 1, 'b');
+      store.enqueue(job);
+    }
+    CHECK(store.claim(epoch, 16) == std::vector{job_id(0)});
+    CHECK(store.claim(epoch, 16) == std::vector{job_id(1)});
   });
 }
 
