@@ -133,37 +133,12 @@ inline constexpr const char* kDeleteAnswer = "DELETE FROM answers WHERE seq = ?1
 inline constexpr const char* kDeleteAttempts = "DELETE FROM attempts WHERE seq = ?1";
 
 // Those of Enqueue, Lanes, Claim, Settle, Cancel, Find, ReadAnswer, Sweep and Totals.
-inline constexpr std::array kHot{kInsertJob,
-                                 kInsertRequest,
-                                 kHasOrdered,
-                                 kNextLane,
-                                 kClaimable,
-                                 kLease,
-                                 kRecordById,
-                                 kRecordBySeq,
-                                 kProgress,
-                                 kFirstOrdered,
-                                 kUnblock,
-                                 kInsertAttempt,
-                                 kInsertAnswer,
-                                 kAnswerStatus,
-                                 kAnswer,
-                                 kViewById,
-                                 kPosition,
-                                 kExpiring,
-                                 kNextHolder,
-                                 kHeld,
-                                 kForgettable,
-                                 kDeleteJob,
-                                 kDeleteRequest,
-                                 kDeleteAnswer,
-                                 kDeleteAttempts,
-                                 kLetters,
-                                 kOldestLetter,
-                                 kEnded,
-                                 kIsRegistered,
-                                 kRenew,
-                                 kForgetOldAttempts,
-                                 kContentBytes};
+inline constexpr std::array kHot{
+    kInsertJob,        kInsertRequest, kHasOrdered,   kNextLane,     kClaimable,     kLease,
+    kRecordById,       kRecordBySeq,   kProgress,     kFirstOrdered, kUnblock,       kInsertAttempt,
+    kInsertAnswer,     kAnswerStatus,  kAnswer,       kViewById,     kPosition,      kExpiring,
+    kNextHolder,       kHeld,          kForgettable,  kDeleteJob,    kDeleteRequest, kDeleteAnswer,
+    kDeleteAttempts,   kLetters,       kOldestLetter, kEnded,        kIsRegistered,  kRenew,
+    kForgetOldAttempts};
 
 }  // namespace spillway::store::sql
