@@ -100,17 +100,24 @@ struct Lanes {
   std::optional<jobs::Lane> next{};  // nullopt: these were the last
 };
 
+// A Claim, Sweep or Purge ends with the job with which it has gone through so much content (heads,
+// bodies, answers), so that no other command waits long. What a Sweep forgets in PostgreSQL does
+// not count: its content goes with its period.
+inline constexpr std::uint64_t kStepBytes = 4 << 20;
+
 // Leases up to `limit` jobs of a lane, those that are due first. Not expired ones, none that has an
 // unfinished predecessor in its order, and none with more than `most_recoveries`: these stay where
 // they are, and the answer says of those before the last job that was leased (of all that are due,
-// if fewer than `limit` were) what the fewest recoveries are. PostgreSQL may tell of the first of
-// them in a lane two seconds late. Claims that follow each other cost little more than one.
+// if fewer than `limit` were and it `is_cut` not) what the fewest recoveries are. PostgreSQL may
+// tell of the first of them in a lane two seconds late. Claims that follow each other cost little
+// more than one.
 struct Claim {
   Epoch epoch = 0;
   jobs::Lane lane;
   std::size_t limit = 0;
   std::uint32_t most_recoveries = std::numeric_limits<std::uint32_t>::max();
   std::vector<jobs::LeasedJob> jobs{};
+  bool is_cut = false;                        // at kStepBytes: there may be more jobs
   std::optional<std::uint32_t> least_left{};  // nullopt: none was left for its recoveries
 };
 
@@ -223,8 +230,9 @@ struct Purge {
 };
 
 // Periodic: expires jobs that waited too long, forgets those that ended long ago, recovers those of
-// proxies that ended. At most `limit` of each. Nothing is expired or forgotten before its time has
-// come by `until`, too, unless the store has a clock of its own.
+// proxies that ended. At most `limit` of each, and of content no more than kStepBytes says. Nothing
+// is expired or forgotten before its time has come by `until`, too, unless the store has a clock of
+// its own.
 struct Sweep {
   std::size_t limit = 0;
   std::uint32_t most_recoveries = 3;  // one more, and the job is dead as poison

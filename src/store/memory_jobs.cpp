@@ -107,8 +107,7 @@ void MemoryJobs::drop_answer(One& one) {
 
 void MemoryJobs::remove(Seq seq) {
   const One& one = jobs_.at(seq);
-  bytes_ -= one.job.head.size() + one.job.body.size();
-  if (one.answer) bytes_ -= size_of(*one.answer);
+  bytes_ -= one.content_bytes();
   leave(seq, one);
   ids_.erase(one.job.id);
   jobs_.erase(seq);
@@ -217,17 +216,22 @@ void MemoryJobs::execute(Lanes& command, WallTime now) {
 
 void MemoryJobs::execute(Claim& command, WallTime now) {
   command.jobs.clear();
+  command.is_cut = false;
   command.least_left.reset();
   const auto lane = claimable_.find(command.lane);
   if (lane == claimable_.end() || !is_registered(command.epoch)) return;
   std::vector<Seq> seqs;
+  std::uint64_t bytes = 0;
   for (const auto& [due, seq] : lane->second) {
     if (due > now || seqs.size() == command.limit) break;
+    command.is_cut = bytes >= kStepBytes;
+    if (command.is_cut) break;
     const One& one = jobs_.at(seq);
     if (one.job.expires <= now) continue;
     const std::uint32_t recoveries = one.progress.recoveries;
     if (recoveries <= command.most_recoveries) {
       seqs.push_back(seq);
+      bytes += one.content_bytes();
     } else {
       command.least_left = std::min(command.least_left.value_or(recoveries), recoveries);
     }
@@ -298,12 +302,15 @@ void MemoryJobs::execute(Sweep& command, WallTime now) {
     change(seq, one, *jobs::expired(one.progress, now));
   }
   recover(command, now);
+  std::uint64_t bytes = 0;
   while (!forgetting_.empty() && forgetting_.begin()->first <= until) {
-    if (command.forgotten == command.limit) {
+    if (command.forgotten == command.limit || bytes >= kStepBytes) {
       command.has_more = true;
       break;
     }
-    remove(forgetting_.begin()->second);
+    const Seq seq = forgetting_.begin()->second;
+    bytes += jobs_.at(seq).content_bytes();
+    remove(seq);
     ++command.forgotten;
   }
   while (!old_keys_.empty() && old_keys_.begin()->first <= until) {

@@ -52,6 +52,10 @@ class MemoryJobs {
     std::vector<jobs::Attempt> attempts{};
     std::optional<jobs::StoredAnswer> answer{};
 
+    std::uint64_t content_bytes() const {
+      const std::uint64_t answered = answer ? answer->fields.size() + answer->body.size() : 0;
+      return job.head.size() + job.body.size() + answered;
+    }
     Order order() const { return {job.lane.route, *job.order}; }
     std::pair<std::string, TenantId> tenant() const { return {job.lane.route, job.lane.tenant}; }
   };

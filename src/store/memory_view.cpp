@@ -134,16 +134,19 @@ void MemoryJobs::execute(Purge& command, WallTime) {
   command.next.reset();
   std::vector<Seq> seqs;
   std::size_t looked = 0;
+  std::uint64_t bytes = 0;
   Seq last = seq_of(command.after);
   for (auto at = jobs_.upper_bound(last); at != jobs_.end(); ++at, ++looked) {
     if (seqs.size() == command.limit) break;
-    if (looked == kMostLookedAt) {
+    if (looked == kMostLookedAt || bytes >= kStepBytes) {
       command.next = cursor_of(last);
       break;
     }
     last = at->first;
     const One& one = at->second;
-    if (has_ended(one.progress.state) && includes(command.filter, view(one))) seqs.push_back(last);
+    if (!has_ended(one.progress.state) || !includes(command.filter, view(one))) continue;
+    if (!command.is_dry_run) bytes += one.content_bytes();
+    seqs.push_back(last);
   }
   command.count = seqs.size();
   if (command.is_dry_run) return;

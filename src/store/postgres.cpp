@@ -27,12 +27,14 @@ class PostgresStore final : public JobStore {
                                          std::vector<Enqueue*>& undecided, bool carefully);
 
   void turn_periods();
+  void keep_history();
   void do_beside(std::span<Command* const> commands);
 
   PostgresConnection connection_;
   PostgresHints hints_;
   PostgresTotals totals_;
   TimePoint turn_periods_at_{};
+  TimePoint keep_history_at_{};
 };
 
 std::optional<Failure> PostgresStore::open(const KeyMark& mark) {
@@ -187,6 +189,7 @@ std::optional<PostgresFailure> PostgresStore::attempt(std::span<Command* const> 
 
 constexpr std::chrono::milliseconds kShortestPeriod = std::chrono::hours{1};
 constexpr Duration kPeriodsTurnEvery = std::chrono::seconds{10};
+constexpr Duration kHistoryKeptEvery = std::chrono::seconds{60};
 constexpr int kTries = 2;  // after a deadlock or a serialization failure once more
 
 // In a transaction of its own, since it locks tables that others are at work on. It waits for them
@@ -204,6 +207,24 @@ void PostgresStore::turn_periods() {
   if (!batch.flush()) connection_.abandon();
 }
 
+// Moves what outlasts its period, a step with each sweep as long as there is some.
+void PostgresStore::keep_history() {
+  const TimePoint now = Clock::now();
+  if (now < keep_history_at_) return;
+  keep_history_at_ = now + kHistoryKeptEvery;
+  PostgresBatch batch(connection_, hints_, false);
+  PostgresParameters parameters;
+  parameters.add(sql_limit(kStepBytes));
+  batch.add(PostgresStatement::begin);
+  hurry(batch);
+  batch.add(PostgresStatement::keep_history, std::move(parameters),
+            [this, now](const PostgresRows& rows) {
+              if (rows.number<std::int64_t>(0, 0) > 0) keep_history_at_ = now;
+            });
+  batch.add(PostgresStatement::commit);
+  if (!batch.flush()) connection_.abandon();
+}
+
 // After the transaction: what is not part of one.
 void PostgresStore::do_beside(std::span<Command* const> commands) {
   for (Command* const command : commands) {
@@ -211,6 +232,7 @@ void PostgresStore::do_beside(std::span<Command* const> commands) {
       *totals = totals_.latest(totals->patience);
     } else if (std::holds_alternative<Sweep>(*command)) {
       turn_periods();
+      keep_history();
     }
   }
 }

@@ -34,6 +34,7 @@ void read_claims(const PostgresRows& rows, std::span<Claim* const> group, Postgr
   std::vector<jobs::WallTime> first_left(group.size(), jobs::WallTime::max());
   for (Claim* const claim : group) {
     claim->jobs.clear();
+    claim->is_cut = false;
     claim->least_left.reset();
   }
   for (int row = 0; row < rows.size(); ++row) {
@@ -45,6 +46,7 @@ void read_claims(const PostgresRows& rows, std::span<Claim* const> group, Postgr
       claim.least_left = rows.number<std::uint32_t>(row, 5);
     } else {
       claim.jobs.push_back(leased_job(rows, row, claim.lane));
+      claim.is_cut = rows.flag(row, 14);
     }
   }
   for (std::size_t n = 0; n < group.size(); ++n) {
@@ -84,7 +86,8 @@ void add_claims(PostgresBatch& batch, std::span<Claim* const> group) {
       .add(std::move(tenants))
       .add(std::move(from))
       .add(std::move(limits))
-      .add(std::move(recoveries));
+      .add(std::move(recoveries))
+      .add(sql_limit(kStepBytes));
   const auto statement = tells ? PostgresStatement::claim_and_tell : PostgresStatement::claim;
   batch.add(statement, std::move(parameters),
             [&batch, claims = std::vector<Claim*>(group.begin(), group.end())](

@@ -53,12 +53,23 @@ FROM gone
 
 // An Idempotency-Key is known for 24 hours after the end of its job ($2), which may be longer than
 // the job is kept: what remains of the job till then is its key. Heads, bodies, answers and
-// attempts go with their period.
+// attempts go with their period, but for period -1 (postgres_kept.hpp), of which few are forgotten
+// at a time: they may be long.
 constexpr std::string_view kForget = R"sql(
 WITH gone AS (
   DELETE FROM ended WHERE number IN (
-    SELECT number FROM ended WHERE forget <= (SELECT now_ms()) ORDER BY forget LIMIT $1::int8
-    FOR UPDATE SKIP LOCKED) RETURNING number, ended),
+    SELECT number FROM (
+      SELECT number, period, row_number() OVER (PARTITION BY period < 0) AS place FROM (
+        SELECT number, period FROM ended WHERE forget <= (SELECT now_ms())
+        ORDER BY forget LIMIT $1::int8 FOR UPDATE SKIP LOCKED) AS due) AS placed
+    WHERE period >= 0 OR place <= 32)
+  RETURNING number, ended, period),
+attempts AS (DELETE FROM attempt a USING gone g
+             WHERE g.period = -1 AND a.period = -1 AND a.number = g.number),
+answers AS (DELETE FROM answer a USING gone g
+            WHERE g.period = -1 AND a.period = -1 AND a.number = g.number),
+contents AS (DELETE FROM content c USING gone g
+             WHERE g.period = -1 AND c.period = -1 AND c.number = g.number),
 remembered AS (
   INSERT INTO remnant (number, forget)
   SELECT g.number, g.ended + $2::int8 FROM gone g JOIN job j ON j.number = g.number
@@ -81,6 +92,10 @@ DELETE FROM job j USING gone g WHERE j.number = g.number
 // Begins a period ($1: they last so long at least) and drops the oldest one that nothing is left
 // of.
 constexpr std::string_view kTurnPeriods = "SELECT turn_periods($1::int8)";
+
+constexpr std::string_view kHoldHistory = R"sql(
+SELECT pg_advisory_xact_lock_shared(hashtextextended('spillway ' || current_schema(), 21))
+)sql";
 
 // From lane to lane: each step finds the first job of the next one in the index. They are made as
 // they are read, and no more than $2 of them. $3 to $5: the lane to begin behind.
@@ -172,6 +187,8 @@ std::vector<PostgresStatementText> postgres_lease_statements() {
       {forget, std::string(kForget)},
       {forget_keys, std::string(kForgetKeys)},
       {turn_periods, std::string(kTurnPeriods)},
+      {keep_history, "SELECT keep_history($1::int8)"},
+      {hold_history, std::string(kHoldHistory)},
       {lanes, std::string(kLanes)},
       {announce, std::string(kAnnounce)},
       {count_waiting, std::string(kCountWaiting)},

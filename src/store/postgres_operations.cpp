@@ -172,8 +172,13 @@ void add_purge(PostgresBatch& batch, Purge& purge) {
   add_filter(parameters, purge.filter);
   parameters.add(sql_limit(purge.limit)).add(purge.is_dry_run);
   parameters.add(static_cast<std::int64_t>(kKeyKept.count()));
+  parameters.add(purge.after ? purge.after->number : 0);
+  parameters.add(sql_limit(kMostLookedAt)).add(sql_limit(kStepBytes));
+  hurry(batch);
+  batch.add(PostgresStatement::hold_history);
   batch.add(statement, std::move(parameters), [&purge](const PostgresRows& rows) {
     purge.count = static_cast<std::uint64_t>(rows.number<std::int64_t>(0, 0));
+    if (!rows.is_null(0, 1)) purge.next = Cursor{.number = rows.number<std::int64_t>(0, 1)};
   });
 }
 

@@ -93,8 +93,9 @@ SELECT j.scope, j.id, j.fingerprint FROM unnest($2::uuid[]) AS i(id) JOIN job j 
 
 // $2 to $7: of each lane what it is called, a low watermark of due (so that the rows that were
 // claimed before, and which a long transaction keeps from being vacuumed, are not read again), how
-// many jobs it is asked for, and how often these may have been recovered. No lane twice: a second
-// scan skips what the first one has found only if that was deleted before it began.
+// many jobs it is asked for, and how often these may have been recovered. $8: kStepBytes, of each
+// lane; they are added up in the order in which the rows come, without another sort. No lane twice:
+// a second scan skips what the first one has found only if that was deleted before it began.
 //
 // To tell of jobs that were left for their recoveries costs another scan, no further than the first
 // one has read: a row without id says of a lane in which there are some what the fewest recoveries
@@ -106,38 +107,45 @@ picked AS (
   SELECT * FROM unnest($2::int2[], $3::text[], $4::int8[], $5::int8[], $6::int8[], $7::int4[])
     WITH ORDINALITY AS i(rank, route, tenant, due, most, recoveries, place)
   CROSS JOIN LATERAL (
-    SELECT array_agg(number) AS numbers, count(*) AS jobs, max(first.due) AS last FROM (
-      SELECT w.number, w.due FROM waiting w
-      WHERE w.rank = i.rank AND w.route = i.route AND w.tenant = i.tenant AND NOT w.is_blocked
-        AND w.due >= i.due AND w.due <= (SELECT now_ms()) AND w.expires > (SELECT now_ms())
-        AND w.recoveries <= i.recoveries AND EXISTS (SELECT FROM me)
-      ORDER BY w.due, w.number LIMIT i.most FOR UPDATE SKIP LOCKED) AS first) AS p
+    SELECT array_agg(number) FILTER (WHERE fits) AS numbers, count(*) AS jobs,
+      max(sized.due) FILTER (WHERE fits) AS last, bool_or(NOT fits) AS is_cut FROM (
+      SELECT first.number, first.due,
+        coalesce(sum((SELECT j.body_bytes FROM job j WHERE j.number = first.number)::float8)
+                   OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) < $8::int8 AS fits
+      FROM (
+        SELECT w.number, w.due FROM waiting w
+        WHERE w.rank = i.rank AND w.route = i.route AND w.tenant = i.tenant AND NOT w.is_blocked
+          AND w.due >= i.due AND w.due <= (SELECT now_ms()) AND w.expires > (SELECT now_ms())
+          AND w.recoveries <= i.recoveries AND EXISTS (SELECT FROM me)
+        ORDER BY w.due, w.number LIMIT i.most FOR UPDATE SKIP LOCKED) AS first) AS sized) AS p
 )sql";
 constexpr std::string_view kLookForLeft = R"sql(
   CROSS JOIN LATERAL (
     SELECT min(w.recoveries) AS least, min(w.due) AS first_left FROM waiting w
     WHERE w.rank = i.rank AND w.route = i.route AND w.tenant = i.tenant AND NOT w.is_blocked
       AND w.due >= i.due
-      AND w.due <= CASE WHEN p.jobs >= i.most THEN p.last ELSE (SELECT now_ms()) END
+      AND w.due <= CASE WHEN p.jobs >= i.most OR p.is_cut THEN p.last ELSE (SELECT now_ms()) END
       AND w.expires > (SELECT now_ms()) AND w.recoveries > i.recoveries
       AND EXISTS (SELECT FROM me)) AS l
 )sql";
 constexpr std::string_view kTake = R"sql(
 ), taken AS (
-  DELETE FROM waiting w USING picked p WHERE w.number = ANY (p.numbers) RETURNING w.*, p.place),
+  DELETE FROM waiting w USING picked p WHERE w.number = ANY (p.numbers)
+  RETURNING w.*, p.place, p.is_cut),
 held AS (
   INSERT INTO leased (id, number, epoch, due, expires, kept, tenant, attempts, recoveries, rank,
                       cause, route, ordered_by, period)
   SELECT id, number, $1::int8, due, expires, kept, tenant, attempts, recoveries, rank, cause,
          route, ordered_by, period FROM taken)
 SELECT t.place, t.id, t.due, t.expires, t.attempts, t.recoveries, t.cause, j.accepted,
-       j.tenant_name, j.method, j.target, c.head, c.body, t.number
+       j.tenant_name, j.method, j.target, c.head, c.body, t.number, t.is_cut
 FROM taken t JOIN job j ON j.number = t.number
   JOIN content c ON c.period = t.period AND c.number = t.number
 )sql";
 constexpr std::string_view kTellOfLeft = R"sql(
 UNION ALL
-SELECT place, NULL, first_left, NULL, NULL, least, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+SELECT place, NULL, first_left, NULL, NULL, least, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       is_cut
 FROM picked WHERE least IS NOT NULL
 )sql";
 constexpr std::string_view kAsDue = R"sql(

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "store/postgres_kept.hpp"
+
 namespace spillway::store {
 namespace {
 
@@ -321,7 +323,7 @@ CREATE TABLE room_secret (
 );
 )sql";
 
-constexpr std::array kMigrations{kFirst, kHistory, kRates, kRooms};
+constexpr std::array kMigrations{kFirst, kHistory, kRates, kRooms, kPostgresKept};
 
 }  // namespace
 

@@ -36,6 +36,8 @@ enum class PostgresStatement : std::uint8_t {
   forget,
   forget_keys,
   turn_periods,
+  keep_history,
+  hold_history,  // nothing of it is moved till the end of the transaction
   lanes,
   announce,
   count_waiting,

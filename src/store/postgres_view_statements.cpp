@@ -52,6 +52,10 @@ WHERE coalesce(w.state, CASE WHEN l.id IS NOT NULL THEN 1::int2 END, e.state)
 constexpr std::string_view kIsDead = " AND e.state IN (4, 5) ";
 constexpr std::string_view kIsOne = " AND j.id = $8::uuid ";
 
+// Found by its id.
+constexpr std::string_view kIsOneEnded =
+    " AND e.number = (SELECT o.number FROM job o WHERE o.id = $8::uuid) ";
+
 std::string list_text(std::string_view from, std::string_view which, std::string_view number) {
   std::string text(kView);
   text.append(from).append(kFilter).append(which).append(" AND ").append(number);
@@ -71,24 +75,48 @@ std::string pick_dead_text(std::string_view which) {
                      "j.ordered_by IS NOT NULL, now_ms()");
 }
 
-// $10: a dry run. $11: how long an Idempotency-Key outlives its job.
-std::string purge_text(std::string_view which) {
-  std::string text = "WITH gone AS MATERIALIZED (";
-  text.append(picked_text(which, "e.number, e.ended, e.period")).append(R"sql(),
-endings AS (DELETE FROM ended e USING gone g WHERE e.number = g.number AND NOT $10::bool),
-attempts AS (DELETE FROM attempt a USING gone g
-             WHERE a.period = g.period AND a.number = g.number AND NOT $10),
-answers AS (DELETE FROM answer a USING gone g
-            WHERE a.period = g.period AND a.number = g.number AND NOT $10),
-contents AS (DELETE FROM content c USING gone g
-             WHERE c.period = g.period AND c.number = g.number AND NOT $10),
+// Looks at the next $13 ended jobs behind number $12, picks 1000 at most of those that the filter
+// includes, and deletes as many as make $14 bytes. $9: as many at most. $10: a dry run, which
+// counts those that were picked. $11: how long an Idempotency-Key outlives its job. Answers with
+// how many, and behind which number to go on. OFFSET keeps the planner from reading other jobs than
+// these.
+constexpr std::string_view kPurgeFrom = R"sql(
+FROM ended e CROSS JOIN LATERAL (SELECT * FROM job k WHERE k.number = e.number OFFSET 0) AS j
+  LEFT JOIN waiting w ON false LEFT JOIN leased l ON false
+)sql";
+constexpr std::string_view kPurge = R"sql(
+ AND e.number > $12::int8 AND e.number <= coalesce((SELECT number FROM bound), 9223372036854775807)
+ ORDER BY e.number LIMIT LEAST($9::int8, 1000) FOR UPDATE OF e SKIP LOCKED),
+sized AS MATERIALIZED (
+  SELECT p.*, $10::bool OR coalesce(
+    sum(p.bytes) OVER (ORDER BY p.number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)
+      < $14::int8 AS fits
+  FROM picked p),
+gone AS MATERIALIZED (SELECT * FROM sized WHERE fits AND NOT $10),
+endings AS (DELETE FROM ended e USING gone g WHERE e.number = g.number),
+attempts AS (DELETE FROM attempt a USING gone g WHERE a.period = g.period AND a.number = g.number),
+answers AS (DELETE FROM answer a USING gone g WHERE a.period = g.period AND a.number = g.number),
+contents AS (DELETE FROM content c USING gone g WHERE c.period = g.period AND c.number = g.number),
 remembered AS (
   INSERT INTO remnant (number, forget)
   SELECT g.number, g.ended + $11::int8 FROM gone g JOIN job j ON j.number = g.number
-  WHERE j.scope IS NOT NULL AND NOT $10),
-jobs AS (DELETE FROM job j USING gone g WHERE j.number = g.number AND j.scope IS NULL AND NOT $10)
-SELECT count(*) FROM gone)sql");
-  return text;
+  WHERE j.scope IS NOT NULL),
+jobs AS (DELETE FROM job j USING gone g WHERE j.number = g.number AND j.scope IS NULL)
+SELECT count(*) FILTER (WHERE fits),
+  CASE WHEN count(*) FILTER (WHERE fits) >= $9 THEN NULL
+       WHEN count(*) >= 1000 OR bool_or(NOT fits) THEN max(number) FILTER (WHERE fits)
+       ELSE (SELECT number FROM bound) END
+FROM sized
+)sql";
+
+// `among`: which of the ended jobs are looked at, as b.
+std::string purge_text(std::string_view which, std::string_view among) {
+  std::string text = "WITH bound AS MATERIALIZED (SELECT b.number FROM ended b WHERE ";
+  text.append(among).append(" AND b.number > $12::int8 ORDER BY b.number OFFSET $13::int8 - 1");
+  text.append(" LIMIT 1), picked AS MATERIALIZED (SELECT e.number, e.ended, e.period, (");
+  text.append("j.body_bytes + coalesce((SELECT octet_length(a.body) FROM answer a WHERE ");
+  text.append("a.period = e.period AND a.number = e.number), 0))::float8 AS bytes");
+  return text.append(kPurgeFrom).append(kFilter).append(which).append(kPurge);
 }
 
 // How many of its lane come first, itself included; $2 at most.
@@ -204,9 +232,9 @@ std::vector<PostgresStatementText> postgres_view_statements() {
       {pick_dead, pick_dead_text("")},
       {pick_dead_one, pick_dead_text(kIsOne)},
       {replay, std::string(kReplay)},
-      {purge, purge_text("")},
-      {purge_dead, purge_text(kIsDead)},
-      {purge_one, purge_text(kIsOne)},
+      {purge, purge_text("", "true")},
+      {purge_dead, purge_text(kIsDead, "b.state IN (4, 5)")},
+      {purge_one, purge_text(kIsOneEnded, "false")},
       {totals, std::string(kTotals)},
       {sizes, std::string(kSizes)},
       {hurry, "SELECT set_config('statement_timeout', '900', true)"},

@@ -159,11 +159,15 @@ bool SqliteChange::recover(Sweep& command, WallTime now) {
 bool SqliteChange::forget(Sweep& command, WallTime now) {
   const auto limit = static_cast<std::int64_t>(command.limit);
   const auto found = numbers(forgettable_.with(number_of(std::min(now, command.until)), limit));
+  std::uint64_t bytes = 0;
   for (const std::int64_t seq : found) {
+    if (bytes >= kStepBytes) return true;
+    ++command.forgotten;
     const std::optional<SqliteRecord> record = records_.find(seq);
-    if (record) records_.remove(*record);
+    if (!record) continue;
+    bytes += records_.content_bytes(seq);
+    records_.remove(*record);
   }
-  command.forgotten = found.size();
   return found.size() == command.limit;
 }
 

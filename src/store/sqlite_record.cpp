@@ -38,7 +38,8 @@ SqliteRecords::SqliteRecords(Database& database, SqliteLedger& ledger, SqliteKey
       delete_request_(database, sql::kDeleteRequest),
       delete_answer_(database, sql::kDeleteAnswer),
       answer_status_(database, sql::kAnswerStatus),
-      delete_attempts_(database, sql::kDeleteAttempts) {}
+      delete_attempts_(database, sql::kDeleteAttempts),
+      content_bytes_(database, sql::kContentBytes) {}
 
 std::optional<SqliteRecord> SqliteRecords::find(const jobs::JobId& id) {
   return read(by_id_.with(blob(id.bytes)));
@@ -103,6 +104,11 @@ void SqliteRecords::unblock_next(const SqliteRecord& record) {
   }
   // If the one that ended waited for another, that one is still in the way.
   if (next && !record.is_blocked) unblock_.execute(*next);
+}
+
+std::uint64_t SqliteRecords::content_bytes(std::int64_t seq) {
+  Rows rows = content_bytes_.with(seq);
+  return rows.next() ? static_cast<std::uint64_t>(rows.number(0)) : 0;
 }
 
 void SqliteRecords::remove(const SqliteRecord& record) {

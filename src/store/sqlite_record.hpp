@@ -40,6 +40,8 @@ class SqliteRecords {
   void change(const SqliteRecord& record, const jobs::Progress& after);
   // Another job of the order, earlier or later, has not ended.
   bool has_others(std::int64_t route, const std::string& ordered, std::int64_t seq);
+  // Of head, body and answer.
+  std::uint64_t content_bytes(std::int64_t seq);
   void remove(const SqliteRecord& record);
 
  private:
@@ -49,7 +51,8 @@ class SqliteRecords {
   SqliteLedger& ledger_;
   SqliteKeys& keys_;
   Statement by_id_, by_seq_, progress_, first_ordered_, unblock_, has_ordered_;
-  Statement delete_job_, delete_request_, delete_answer_, answer_status_, delete_attempts_;
+  Statement delete_job_, delete_request_, delete_answer_, answer_status_, delete_attempts_,
+      content_bytes_;
 };
 
 }  // namespace spillway::store

@@ -123,6 +123,10 @@ inline constexpr const char* kHeld =
 inline constexpr const char* kForgettable =
     "SELECT seq FROM jobs INDEXED BY jobs_forgetting"
     " WHERE forget_at <= ?1 ORDER BY forget_at LIMIT ?2";
+// Reads the content itself no more than length() needs: not at all.
+inline constexpr const char* kContentBytes =
+    "SELECT coalesce((SELECT length(head) + length(body) FROM requests WHERE seq = ?1), 0)"
+    " + coalesce((SELECT length(fields) + length(body) FROM answers WHERE seq = ?1), 0)";
 inline constexpr const char* kDeleteJob = "DELETE FROM jobs WHERE seq = ?1";
 inline constexpr const char* kDeleteRequest = "DELETE FROM requests WHERE seq = ?1";
 inline constexpr const char* kDeleteAnswer = "DELETE FROM answers WHERE seq = ?1";

@@ -148,17 +148,21 @@ void SqliteView::operator()(List& command) {
   }
 }
 
-SqliteView::Chosen SqliteView::choose(const Filter& filter, std::size_t limit, Rows among) {
+SqliteView::Chosen SqliteView::choose(const Filter& filter, std::size_t limit, Bound bound,
+                                      Rows among) {
   Chosen chosen;
   Cursor last;
+  std::uint64_t bytes = 0;
   for (std::size_t looked = 0; chosen.jobs.size() < limit && among.next(); ++looked) {
-    if (looked == kMostLookedAt) {
+    if (looked == kMostLookedAt || bytes >= kStepBytes) {
       chosen.next = last;
       break;
     }
     Seen seen = read(among);
     last = {seen.forget_at, seen.seq};
-    if (includes(filter, seen.job)) chosen.jobs.push_back(std::move(seen));
+    if (!includes(filter, seen.job)) continue;
+    if (bound == Bound::content) bytes += records_.content_bytes(seen.seq);
+    chosen.jobs.push_back(std::move(seen));
   }
   return chosen;
 }
@@ -173,9 +177,9 @@ SqliteView::Chosen SqliteView::choose_one(const Filter& filter, std::size_t limi
 void SqliteView::operator()(Replay& command, WallTime now) {
   command.jobs.clear();
   const Cursor after = command.after.value_or(kBeforeAll);
-  const Chosen chosen = command.filter.id
-                            ? choose_one(command.filter, command.limit)
-                            : choose(command.filter, command.limit, letters_.with(after.number));
+  const Chosen chosen = command.filter.id ? choose_one(command.filter, command.limit)
+                                          : choose(command.filter, command.limit, Bound::jobs,
+                                                   letters_.with(after.number));
   command.next = chosen.next;
   WallTime due = now + command.delay;
   for (const Seen& seen : chosen.jobs) {
@@ -194,8 +198,9 @@ void SqliteView::operator()(Replay& command, WallTime now) {
 void SqliteView::operator()(Purge& command) {
   command.count = 0;
   const Cursor after = command.after.value_or(kBeforeAll);
+  const Bound bound = command.is_dry_run ? Bound::jobs : Bound::content;
   const Chosen chosen = command.filter.id ? choose_one(command.filter, command.limit)
-                                          : choose(command.filter, command.limit,
+                                          : choose(command.filter, command.limit, bound,
                                                    ended_.with(after.time, after.number));
   command.next = chosen.next;
   for (const Seen& seen : chosen.jobs) {

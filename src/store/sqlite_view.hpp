@@ -31,8 +31,9 @@ class SqliteView {
   Seen read(const Rows& rows) const;
   std::optional<Seen> find(const jobs::JobId& id);
   std::uint64_t position(const jobs::JobView& job, std::int64_t seq);
+  enum class Bound : std::uint8_t { jobs, content };  // by kStepBytes, too
   // Of `among` those that the filter includes, `limit` at most.
-  Chosen choose(const Filter& filter, std::size_t limit, Rows among);
+  Chosen choose(const Filter& filter, std::size_t limit, Bound bound, Rows among);
   Chosen choose_one(const Filter& filter, std::size_t limit);
 
   SqliteLedger& ledger_;

@@ -241,8 +241,8 @@ void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
   const auto turn = std::ranges::find(turns_, claim.lane, &jobs::Rotor::Turn::lane);
   if (turn == turns_.end()) return;
   const std::size_t pulled = claim.jobs.size();
-  // It was asked for less than its turn, and has that.
-  const bool has_more = pulled >= claim.limit && claim.limit < turn->limit;
+  // It was asked for less than its turn, and has that; or its jobs are long.
+  const bool has_more = claim.is_cut || (pulled >= claim.limit && claim.limit < turn->limit);
   rotor_.took(*turn, pulled);
   end_turn(*turn, pulled);
   turns_.erase(turn);

@@ -54,6 +54,8 @@ class JobDispatcher {
   // What the others on the store are told with the next renewal: jobs per second.
   void tell_rate(double rate) { self_.rate = rate; }
 
+  // The lease is renewed with the next commands: the store will be busy for a while.
+  void renew_now() { next_.renew = TimePoint{}; }
   // The commands that are due.
   void plan(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
   // Of the commands that plan() asked for, and of workers' calls.

@@ -131,18 +131,27 @@ std::chrono::seconds JobQueue::retry_after(std::uint64_t position, Milliseconds 
 
 void JobQueue::run() {
   while (wait_for_work()) turn();
-  // What workers still ask for, and what they have finished.
-  while (condition_.is_available()) {
-    Batch batch = take_batch();
-    if (batch.empty()) break;
-    execute(batch);
-  }
+  const bool has_finished = finish();
   give_up_waiting();
-  if (store_ == nullptr || dispatcher_.epoch() == 0) return;
+  // A job that has ended would be given back as if it had not begun. It is recovered instead.
+  if (!has_finished || store_ == nullptr || dispatcher_.epoch() == 0) return;
   store::Command leave = store::Leave{.epoch = dispatcher_.epoch()};
   store::Command* const one = &leave;
   if (const auto failure = store_->execute({&one, 1}, wall_now())) return on_failure_(*failure);
   dispatcher_.left();
+}
+
+// What workers still ask for, and what they have finished. After a failure the latter is tried once
+// more; false: in vain.
+bool JobQueue::finish() {
+  bool had_failed = !condition_.is_available();
+  while (store_ != nullptr) {
+    Batch batch = take_batch();
+    if (batch.empty()) break;
+    execute(batch);
+    if (!condition_.is_available() && std::exchange(had_failed, true)) return false;
+  }
+  return true;
 }
 
 // Under the mutex: the thread is to be woken for what it was told. Once.
@@ -198,6 +207,7 @@ void JobQueue::turn() {
   Batch batch;
   if (condition_.is_available()) batch = take_batch();
   std::vector<store::Command> wanted;
+  if (CallQueue::is_long(batch)) dispatcher_.renew_now();
   dispatcher_.plan(wanted, now, wall_now());
   // A probe, if nothing else shows that the store is there again.
   if (wanted.empty() && !condition_.is_available()) wanted.emplace_back(store::Totals{});

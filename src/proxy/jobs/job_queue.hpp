@@ -130,6 +130,7 @@ class JobQueue {
   void note_opened(const store::Failure& failure);
   void answer(StoreCall& call);
   void deliver(StoreCall& call);
+  bool finish();
   void give_up_waiting();
 
   Open open_;

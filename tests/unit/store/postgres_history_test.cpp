@@ -29,10 +29,10 @@ std::string tables_of_history(const PostgresContract& contract) {
                            "tablename ~ '^(content|answer|attempt)_' ORDER BY 1");
 }
 
-void answer(UnderTest& store, Epoch epoch, std::uint64_t n) {
-  Settle settle{epoch,
-                job_id(n),
-                {jobs::JobState::succeeded, store.now(), 1, 0, jobs::Cause::answered, store.now()}};
+constexpr auto kSucceeded = jobs::JobState::succeeded;
+
+void answer(UnderTest& store, Epoch epoch, std::uint64_t n, jobs::JobState end = kSucceeded) {
+  Settle settle{epoch, job_id(n), {end, store.now(), 1, 0, jobs::Cause::answered, store.now()}};
   settle.attempt = jobs::Attempt{1, store.now(), store.now(), jobs::Cause::answered, 200, ""};
   settle.answer = jobs::StoredAnswer{200, "a: b\r\n", "done " + std::to_string(n), false};
   CHECK_FALSE(store.ask(settle).is_lost);
@@ -106,6 +106,99 @@ TEST_CASE("a period of which one job is not forgotten is kept, whatever its age"
   sweep_and_turn(store);
   sweep_and_turn(store);
   CHECK(Postgres::ask(contract.url(), "SELECT min(number) FROM spillway.period") != "0");
+}
+
+// Rows of what outlasts its period.
+std::string kept_rows(const PostgresContract& contract) {
+  return Postgres::ask(contract.url(),
+                       "SELECT (SELECT count(*) FROM spillway.kept_content) || ' ' || "
+                       "(SELECT count(*) FROM spillway.kept_answer) || ' ' || "
+                       "(SELECT count(*) FROM spillway.kept_attempt)");
+}
+
+// Of eight jobs the first is kept for 30 hours and has ended, the others are forgotten.
+Epoch outlast(PostgresContract& contract, UnderTest& store, jobs::JobState end) {
+  const Epoch epoch = store.join(48h);
+  for (std::uint64_t n = 1; n <= 8; ++n) {
+    jobs::NewJob job = store.job(n);
+    if (n == 1) job.kept = 30h;
+    store.enqueue(job);
+  }
+  REQUIRE(store.claim(epoch).size() == 8);
+  for (std::uint64_t n = 1; n <= 8; ++n) answer(store, epoch, n, n == 1 ? end : kSucceeded);
+  Postgres::ask(contract.url(), "UPDATE spillway.period SET began = " +
+                                    std::to_string(store.now().time_since_epoch().count()));
+  store.pass(1h);
+  CHECK(sweep_and_turn(store).forgotten == 7);
+  CHECK(periods(contract) == "0\n1\n");
+  CHECK_MESSAGE(kept_rows(contract) == "0 0 0", "somebody may still be writing to it");
+  store.pass(1min);
+  sweep_and_turn(store);
+  CHECK(kept_rows(contract) == "1 1 1");
+  sweep_and_turn(store);
+  CHECK(periods(contract) == "1\n");
+  CHECK(tables_of_history(contract) == "answer_1\nattempt_1\ncontent_1\n");
+  return epoch;
+}
+
+TEST_CASE("a job that is kept for long does not keep the history of its period") {
+  PostgresContract contract;
+  UnderTest store(contract);
+  outlast(contract, store, kSucceeded);
+  check_history(store, 1);
+  store.pass(29h);
+  CHECK(sweep_and_turn(store).forgotten == 1);
+  CHECK_FALSE(store.find(1));
+  CHECK_MESSAGE(kept_rows(contract) == "0 0 0", "it is deleted with its last job");
+}
+
+TEST_CASE("a job that has outlasted its period is replayed and purged as others are") {
+  PostgresContract contract;
+  UnderTest store(contract);
+  const Epoch epoch = outlast(contract, store, jobs::JobState::dead);
+  const Replay replay{.filter = {.id = job_id(1)}, .limit = 1, .ttl = 1h, .jobs = {}};
+  REQUIRE(store.ask(replay).jobs.size() == 1);
+  CHECK(kept_rows(contract) == "1 0 1");
+  const auto claimed = store.ask(Claim{epoch, store.job(1).lane, 10}).jobs;
+  REQUIRE(claimed.size() == 1);
+  CHECK(claimed[0].body == "order 1");
+  answer(store, epoch, 1, kSucceeded);
+  CHECK(kept_rows(contract) == "1 1 2");
+  sweep_and_turn(store);
+  CHECK(store.ask(ReadAnswer{job_id(1)}).answer);
+  CHECK(store.ask(Purge{.limit = 10}).count == 1);
+  CHECK(kept_rows(contract) == "0 0 0");
+}
+
+TEST_CASE("what may still change stays in its period") {
+  PostgresContract contract;
+  UnderTest store(contract);
+  const Epoch epoch = store.join(48h);
+  for (std::uint64_t n = 1; n <= 16; ++n) {
+    jobs::NewJob job = store.job(n);
+    job.expires += 48h;
+    if (n <= 2) job.kept = 30h;
+    store.enqueue(job);
+  }
+  REQUIRE(store.claim(epoch, 16).size() == 16);
+  for (std::uint64_t n = 2; n <= 16; ++n) answer(store, epoch, n);
+  Postgres::ask(contract.url(), "UPDATE spillway.period SET began = " +
+                                    std::to_string(store.now().time_since_epoch().count()));
+  store.pass(1h);
+  sweep_and_turn(store);
+  store.pass(1min);
+  sweep_and_turn(store);
+  CHECK_MESSAGE(kept_rows(contract) == "0 0 0", "one is leased");
+  REQUIRE(store.retry(epoch, 1, 1s));
+  sweep_and_turn(store);
+  CHECK_MESSAGE(kept_rows(contract) == "0 0 0", "one waits");
+  store.pass(1s);
+  REQUIRE(store.claim(epoch).size() == 1);
+  answer(store, epoch, 1);
+  sweep_and_turn(store);
+  CHECK(kept_rows(contract) == "2 2 2");
+  check_history(store, 1);
+  check_history(store, 2);
 }
 
 TEST_CASE("a key that is still known keeps no history") {

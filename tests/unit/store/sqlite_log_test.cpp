@@ -65,7 +65,50 @@ class Reader {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
+// So many jobs of 1 MiB, dead from the beginning, to be forgotten at once.
+void bury(JobStore& store, std::uint64_t jobs) {
+  for (std::uint64_t n = 0; n < jobs; ++n) {
+    Bury bury;
+    bury.job.id = job_id(n);
+    bury.job.lane.route = "orders";
+    bury.job.body = std::string(1 << 20, 'b');
+    bury.job.accepted = bury.job.expires = kNow;
+    bury.cause = jobs::Cause::expired_in_queue;
+    Command command = std::move(bury);
+    Command* const batch[] = {&command};
+    REQUIRE_FALSE(store.execute(batch, kNow));
+  }
+}
+
+// All that is to be forgotten.
+std::uint64_t sweep(JobStore& store) {
+  std::uint64_t forgotten = 0;
+  for (bool has_more = true; has_more;) {
+    Command command = Sweep{.limit = 1000};
+    Command* const batch[] = {&command};
+    REQUIRE_FALSE(store.execute(batch, kNow + 1s));
+    forgotten += std::get<Sweep>(command).forgotten;
+    has_more = std::get<Sweep>(command).has_more;
+  }
+  return forgotten;
+}
+
 }  // namespace
+
+TEST_CASE("to forget jobs does not write their bodies once more") {
+  constexpr std::uint64_t kJobs = 40;
+  const support::TemporaryDirectory directory;
+  const path log = directory.path() / "jobs.db-wal";
+  Opened opened = open_store("sqlite:jobs.db", directory.path());
+  REQUIRE(opened.store);
+  bury(*opened.store, kJobs);
+  CHECK_MESSAGE(std::filesystem::file_size(log) > kJobs << 20, "the control");
+  opened.store.reset();
+  opened = open_store("sqlite:jobs.db", directory.path());
+  REQUIRE(opened.store);
+  CHECK(sweep(*opened.store) == kJobs);
+  CHECK(std::filesystem::file_size(log) < kJobs << 15);  // a 32nd
+}
 
 TEST_CASE("the log stays below its cap, unless a reader from outside holds it open") {
   const support::TemporaryDirectory directory;

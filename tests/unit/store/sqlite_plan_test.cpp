@@ -65,6 +65,15 @@ TEST_CASE("no hot statement scans a table or sorts") {
   }
 }
 
+TEST_CASE("the length of a job's content is found by its number") {
+  Plans plans;
+  const std::string plan = plans.of(sql::kContentBytes);
+  CAPTURE(plan);
+  CHECK_FALSE(reads_all(plan));
+  CHECK(plan.find("SEARCH requests USING INTEGER PRIMARY KEY") != std::string::npos);
+  CHECK(plan.find("SEARCH answers USING INTEGER PRIMARY KEY") != std::string::npos);
+}
+
 TEST_CASE("the check of query plans sees a scan and a sort") {
   Plans plans;
   CHECK(reads_all(plans.of("SELECT count(*) FROM jobs NOT INDEXED WHERE state = 0")));

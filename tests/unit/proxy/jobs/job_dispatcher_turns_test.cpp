@@ -52,6 +52,24 @@ TEST_CASE("what a lane does not have another one may have in the next batch") {
   CHECK(play.handed.size() == 2);
 }
 
+TEST_CASE("a lane whose claim ended for the length of its jobs is asked again at once") {
+  for (const bool is_cut : {true, false}) {
+    Play play;
+    play.see();
+    play.ask();
+    play.answer<store::Claim>([&](store::Claim& claim) {
+      REQUIRE(claim.limit > 1);
+      jobs::LeasedJob job;
+      job.lane = claim.lane;
+      claim.jobs.push_back(std::move(job));
+      claim.is_cut = is_cut;
+    });
+    REQUIRE(play.handed.size() == 1);
+    play.ask();
+    CHECK(play.asked<store::Claim>() == is_cut);
+  }
+}
+
 TEST_CASE("claims that failed take up no room") {
   Play play;
   for (std::uint32_t tenant = 0; tenant < 20; ++tenant)

@@ -100,3 +100,14 @@ TEST_CASE("a proxy that is alone on its store keeps what is in hand, however lon
   CHECK(play.dispatcher.lease().is_ending(play.now));
   CHECK(play.aborts == 1);
 }
+
+TEST_CASE("a lease is renewed before its time if the store will be busy") {
+  Play play;
+  play.ask();
+  CHECK_FALSE(play.asked<store::Renew>());
+  play.dispatcher.renew_now();
+  play.ask();
+  CHECK(play.asked<store::Renew>());
+  play.ask();
+  CHECK_FALSE(play.asked<store::Renew>());
+}
