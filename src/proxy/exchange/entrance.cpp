@@ -122,6 +122,7 @@ Task<bool> Entrance::show(Token pass) {
     switch (renewal->use) {
       case WaitingRoom::Use::renewed: renew(pass, renewal->generation); break;
       case WaitingRoom::Use::kept: break;
+      case WaitingRoom::Use::waits:
       case WaitingRoom::Use::over:
       case WaitingRoom::Use::copied: co_return false;
     }
