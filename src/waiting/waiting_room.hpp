@@ -216,6 +216,10 @@ class WaitingRoom {
   // whether a pass that was issued then may be good, so far as is known here.
   std::optional<View> peek(const TicketId& id) const;
   bool may_be_inside(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
+  // Whether recover() may make a ticket of one of that time.
+  bool may_recover(const TicketId& id, Time time, Time now) const {
+    return !orders_.has_ended && recovery_.covers(id, time, now);
+  }
   // Takes one of its polls, which this proxy alone counts: false: it is one too many.
   bool take_poll(const TicketId& id);
   // As arrive(), or ask_for_ticket(), of one that is neither let in nor counted by that.
