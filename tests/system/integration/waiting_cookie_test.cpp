@@ -50,7 +50,7 @@ TEST_CASE("a reload to cookies of plain HTTP keeps those of before, and the way 
   const std::string id = visitor.poll().at("id");
   REQUIRE(visitor.is_called());
   is_secure = false;
-  REQUIRE(proxy.reload(settings).status() == 200);
+  REQUIRE(proxy.reload(configuration({shop.address()}, settings)).status() == 200);
   REQUIRE(is_in(visitor.visit()));  // with its ticket of before, for a pass of plain HTTP
   REQUIRE(visitor.jar().starts_with("spillway-sale=p"));
   const std::string plain = visitor.jar();
@@ -58,7 +58,7 @@ TEST_CASE("a reload to cookies of plain HTTP keeps those of before, and the way 
   CHECK(is_in(visitor.visit()));
   CHECK(visitor.poll().at("state") == "fulfilled");
   is_secure = true;
-  REQUIRE(proxy.reload(settings).status() == 200);
+  REQUIRE(proxy.reload(configuration({shop.address()}, settings)).status() == 200);
   visitor.carry(plain);
   CHECK(visitor.visit().status() == 503);
 }
