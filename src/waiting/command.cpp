@@ -10,9 +10,10 @@ void recover(WaitingRoom& room, const Token& ticket, Time now) {
 
 }  // namespace
 
-WaitingRoom::Door perform(WaitingRoom& room, const Arrive& command, Time now) {
-  return command.wants_ticket ? room.ask_for_ticket(now, command.priority, command.user)
-                              : room.arrive(now, command.priority, command.user);
+Arrived perform(WaitingRoom& room, const Arrive& command, Time now) {
+  return {command.wants_ticket ? room.ask_for_ticket(now, command.priority, command.user)
+                               : room.arrive(now, command.priority, command.user),
+          now};
 }
 
 WaitingRoom::Contact perform(WaitingRoom& room, const Join& command, Time now) {

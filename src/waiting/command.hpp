@@ -14,9 +14,15 @@
 
 namespace spillway::waiting {
 
+// `at`: when it was counted. The first pass of one that enters is issued then, wherever the answer
+// is read: by that time its entry is found again.
+struct Arrived {
+  WaitingRoom::Door door = WaitingRoom::Door::full;
+  Time at{};
+};
 // A first contact, as WaitingRoom::arrive(); of a program, as ask_for_ticket().
 struct Arrive {
-  using Result = WaitingRoom::Door;
+  using Result = Arrived;
   Priority priority = 0;
   UserKey user{};
   bool wants_ticket = false;
@@ -144,7 +150,7 @@ struct News {
 using Command = std::variant<Arrive, Join, Offer, Claim, ShowPass, Extend, Cancel, GoBack, CallNext,
                              Move, Decide, News>;
 
-WaitingRoom::Door perform(WaitingRoom& room, const Arrive& command, Time now);
+Arrived perform(WaitingRoom& room, const Arrive& command, Time now);
 WaitingRoom::Contact perform(WaitingRoom& room, const Join& command, Time now);
 WaitingRoom::Contact perform(WaitingRoom& room, const Offer& command, Time now);
 Claimed perform(WaitingRoom& room, const Claim& command, Time now);
@@ -158,8 +164,8 @@ bool perform(WaitingRoom& room, const Decide& command, Time now);
 bool perform(WaitingRoom& room, const News& command, Time now);
 
 // The Result of the command.
-using Outcome = std::variant<std::monostate, WaitingRoom::Door, WaitingRoom::Contact, Claimed,
-                             Renewal, Extend::Result, bool, CallNext::Result, Moved>;
+using Outcome = std::variant<std::monostate, Arrived, WaitingRoom::Contact, Claimed, Renewal,
+                             Extend::Result, bool, CallNext::Result, Moved>;
 Outcome perform(WaitingRoom& room, const Command& command, Time now);
 
 }  // namespace spillway::waiting

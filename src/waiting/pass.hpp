@@ -23,6 +23,7 @@ struct Session {
 enum class Use : std::uint8_t {
   renewed,  // goes on; issue a pass of `generation`, now
   kept,     // goes on with the pass it has: another request was given the next one
+  waits,    // a pass of generation 0 that came late: its visitor has a ticket
   over,     // no such session, and none can begin: it is a first contact
   copied    // this pass and its successor are both in use: the session has been ended
 };

@@ -1,5 +1,7 @@
 #include "waiting/recently_ended.hpp"
 
+#include <algorithm>
+
 namespace spillway::waiting {
 
 void RecentlyEnded::add(const TicketId& id, const End& end) {
@@ -12,9 +14,10 @@ void RecentlyEnded::add(const TicketId& id, const End& end) {
   newest_ = slot;
 }
 
-void RecentlyEnded::tick(Time now) {
+void RecentlyEnded::tick(Time now, Milliseconds kept) {
+  const Time since = now - std::max(kept, kKept);
   for (int n = 0; n < kForgottenAtOnce && oldest_ != kNoSlot; ++n) {
-    if (is_kept(nodes_[oldest_].end, now)) return;
+    if (nodes_[oldest_].end.at >= since) return;
     forget(oldest_);
   }
 }
@@ -23,6 +26,11 @@ std::optional<End> RecentlyEnded::find(const TicketId& id, Time now) const {
   const Slot slot = nodes_.find(id);
   if (slot == kNoSlot || !is_kept(nodes_[slot].end, now)) return std::nullopt;
   return nodes_[slot].end;
+}
+
+bool RecentlyEnded::has_ended(const TicketId& id, Time since) const {
+  const Slot slot = nodes_.find(id);
+  return slot != kNoSlot && nodes_[slot].end.at >= since;
 }
 
 bool RecentlyEnded::has_session(const TicketId& id, Time now) const {

@@ -1,9 +1,8 @@
 // How tickets and sessions ended lately, so that a client that asks after one is told, and so that
-// the first pass of a session that is over, which is good without a session for a slice, does not
-// begin another one in the place of somebody else's.
+// the first pass of one that is over does not begin another one in the place of somebody else's.
 //
-// Bounded: an end is remembered for kKept, and of more than kMost the latest. What it takes is kept
-// for reuse.
+// Bounded: an end is told for kKept, and remembered for as long as a first pass is good if that is
+// longer; of more than kMost the latest. What it takes is kept for reuse.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +36,10 @@ class RecentlyEnded {
   // Of an id that has ended before, the last end counts.
   void add(const TicketId& id, const End& end);
   std::optional<End> find(const TicketId& id, Time now) const;
-  // Forgets some of those that are older.
-  void tick(Time now);
+  // Whether it ended then or later.
+  bool has_ended(const TicketId& id, Time since) const;
+  // Forgets some of those that are older, and older than kKept.
+  void tick(Time now, Milliseconds kept = {});
   // The same for a session that was over within the last slice.
   bool has_session(const TicketId& id, Time now) const;
 

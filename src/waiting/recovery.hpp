@@ -32,6 +32,7 @@ class Recovery {
   bool covers(const TicketId& id, Time time, Time now) const {
     return now < until_ && time >= from_ && time < began_ && !ended_.contains(id);
   }
+  bool has_ended(const TicketId& id) const { return ended_.contains(id); }
   void tick(Time now) {
     if (!ended_.empty() && now >= until_) close();
   }

@@ -77,6 +77,13 @@ inline Token pass_of(const Token& token, std::uint32_t generation, Time issued) 
   return pass;
 }
 
+// The ticket of a pass of generation 0 that came late, which stands there.
+inline Token ticket_of_pass(const Token& pass, Time joined, Priority priority) {
+  Token ticket{TokenKind::ticket, pass.id, 0, joined, priority, pass.user};
+  ticket.carrier = pass.carrier;
+  return ticket;
+}
+
 // How long a stamp may be turned into a ticket.
 inline constexpr Milliseconds kStampLife{60000};
 // Where a place is only offered: its visitor may think about it. After kStampLife the place goes by
@@ -140,6 +147,9 @@ class TokenKeys {
  public:
   static constexpr std::chrono::hours kKeyUse{12};
   static constexpr std::int64_t kFormerKeys = 2;
+  // What a key signed in its first moment is accepted for so long, and is to be kept so long: it is
+  // signed anew in the last kKeyUse of that.
+  static constexpr Milliseconds kAccepted = kKeyUse * (kFormerKeys + 1);
 
   explicit TokenKeys(const HmacKey& secret) : secret_(secret) {}
 

@@ -187,7 +187,7 @@ void WaitingRoom::tick(Time now, const Backend& backend) {
   deadlines_.expire(now, [&](Slot slot) { due(slot, now); });
   opening_.tick(backend.is_overloaded, room(now) > 0, tickets_.size() > 0, now);
   recovery_.tick(now);
-  ended_.tick(now);
+  ended_.tick(now, first_pass_life());
   if (orders_.has_ended) end_some(now);
   if (orders_.is_paused || !has_begun()) {
     for (Lane& lane : lanes_) lane.learned.interrupt(now);

@@ -28,7 +28,6 @@
 #include "waiting/orders.hpp"
 #include "waiting/pass.hpp"
 #include "waiting/place.hpp"
-#include "waiting/poll_limit.hpp"
 #include "waiting/provisional.hpp"
 #include "waiting/recently_ended.hpp"
 #include "waiting/recovery.hpp"
@@ -36,6 +35,7 @@
 #include "waiting/stock.hpp"
 #include "waiting/terms.hpp"
 #include "waiting/ticket.hpp"
+#include "waiting/ticket_record.hpp"
 #include "waiting/users.hpp"
 #include "waiting/view.hpp"
 
@@ -123,6 +123,11 @@ class WaitingRoom {
   // sessions.hpp for what counts as copied. Only the first request with a pass gets the next one,
   // and parallel ones keep theirs: if each got it, a copy could renew itself beside the original
   // for ever. If the next one is lost, it is issued again.
+  //
+  // A pass of generation 0 says that its visitor was let in without a wait. It is good once, for
+  // kSlice and then until Terms::idle is over: shown later than kSlice, when its place may be
+  // another's, it takes a free place or else, `waits`, gets a ticket that stands by the time at
+  // which the pass was issued, in the highest tier. A copy of it is the same ticket and session.
   Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now,
               const UserKey& user = {});
 
@@ -211,6 +216,10 @@ class WaitingRoom {
   // whether a pass that was issued then may be good, so far as is known here.
   std::optional<View> peek(const TicketId& id) const;
   bool may_be_inside(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
+  // Whether recover() may make a ticket of one of that time.
+  bool may_recover(const TicketId& id, Time time, Time now) const {
+    return !orders_.has_ended && recovery_.covers(id, time, now);
+  }
   // Takes one of its polls, which this proxy alone counts: false: it is one too many.
   bool take_poll(const TicketId& id);
   // As arrive(), or ask_for_ticket(), of one that is neither let in nor counted by that.
@@ -259,42 +268,7 @@ class WaitingRoom {
     }
   }
 
-  struct Ticket {
-    TicketId id;
-    Time joined{};
-    Time heard{};        // when it was last
-    Time fresh_until{};  // called: by then it has learned of it
-    Time claim_until{};  // likewise
-    Told told;
-    PollLimit polls;
-    std::uint32_t poll_ms = 0;
-    LeastTold least;
-    std::uint32_t first_ahead = UINT32_MAX;  // when it was heard of first
-    std::uint8_t missed = 0;                 // calls, up to Terms::attempts
-    std::uint8_t extended = 0;               // this call, up to Terms::claim_extensions
-    std::uint8_t steps = 0;                  // View::steps
-    Priority priority = 0;
-    std::uint32_t streams = 0;  // so far
-    bool has_page = false;      // was shown it since it was heard of otherwise
-    bool is_called = false;
-    bool is_called_by_hand = false;  // by the operator
-    Coming coming = Coming::fresh;
-    std::uint8_t failed = 0;  // entries, up to Terms::attempts
-
-    // When it is heard of next, at the latest.
-    Milliseconds interval() const {
-      return std::max(Milliseconds(poll_ms), has_page ? kPageReload : Milliseconds(0));
-    }
-
-    // Without `polls` and `streams`, which are of one process.
-    template <class Self, class Archive>
-    static void fields(Self& self, Archive& archive) {
-      archive(self.id, self.joined, self.heard, self.fresh_until, self.claim_until, self.told,
-              self.poll_ms, self.least, self.first_ahead, self.missed, self.extended, self.steps,
-              self.priority, self.is_called, self.is_called_by_hand, self.coming, self.failed,
-              self.has_page);
-    }
-  };
+  using Ticket = TicketRecord;
   Slot find(const TicketId& id) const { return tickets_.find(id); }
   Place place_of(const TicketId& id, Time now) const;
   Place place_of_ticket(Slot slot) const;
@@ -340,6 +314,11 @@ class WaitingRoom {
   void stamp(Time now);
   double calls_within(Milliseconds wait, const Lane& lane) const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
+  Milliseconds first_pass_life() const { return std::max(kSlice, terms_.idle); }
+  bool is_unspent(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
+  Renewal come_late(const TicketId& id, Time issued, Time now, const UserKey& user);
+  View seat(const TicketId& id, Time joined, Time now, Priority priority, const UserKey& user,
+            const Wish& wish);
   std::uint32_t extensions_left(const Ticket& ticket) const;
   View look(Slot slot) const;
   Why why(const Ticket& ticket, const TieredLine::Ahead& ahead,

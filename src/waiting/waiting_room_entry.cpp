@@ -32,15 +32,22 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
   }
   const Door door = counted(would_give_ticket(priority, user, &wish));
   if (door != Door::wait) return {door, std::nullopt, std::nullopt};
-  const Slot slot = insert(id, terms_.start.joined_at(arrived, now), priority, wish);
+  const View view = seat(id, terms_.start.joined_at(arrived, now), now, priority, user, wish);
+  return {.door = Door::wait, .view = view, .has_joined = true};
+}
+
+// It has a ticket from now on.
+WaitingRoom::View WaitingRoom::seat(const TicketId& id, Time joined, Time now, Priority priority,
+                                    const UserKey& user, const Wish& wish) {
+  const Slot slot = insert(id, joined, priority, wish);
   users_.hold(user, id);
   lane(slot).since.came[terms_.tiers.number_of(priority)] += 1;
   ++counts_.joined;
   heard(slot, now);
-  const View view = look(slot);
+  View view = look(slot);
   const bool has_position = !view.is_drawn_later;
   note(Event::joined, slot, now, has_position ? static_cast<std::uint32_t>(view.ahead + 1) : 0);
-  return {.door = Door::wait, .view = view, .has_joined = true};
+  return view;
 }
 
 // It does not hold the waiting room open as a stamp does: a page that is left alone asks for hours.
@@ -111,10 +118,12 @@ Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issu
     if (renewal.use == Use::copied) end_session(id, Ended::copied, now);
     return renewal;
   }
-  const bool was_let_in = generation == 0 && now - issued <= kSlice && !ended_.has_session(id, now);
+  const bool is_first = is_unspent(id, generation, issued, now);
+  const bool was_let_in = is_first && now - issued <= kSlice;
   // The first pass is good for a slice, also over a restart.
   const bool was_inside = recovery_.covers(id, issued, now) && (generation > 0 || was_let_in);
-  if (!was_inside && (!was_let_in || !provisional_.take(issued, now))) {
+  if (!was_inside && (!is_first || !provisional_.take(issued, now))) {
+    if (is_first && (is_open(now) || room(now) == 0)) return come_late(id, issued, now, user);
     // Somebody who was inside, and was away for too long: not before those who wait.
     if (is_open(now) || room(now) == 0) return {Use::over, generation};
     begins_.add(now);
@@ -130,6 +139,35 @@ Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issu
   }
   users_.hold(user, id);
   return {Use::renewed, begin(id, generation + 1, now).generation};
+}
+
+// A first pass that has become neither a ticket nor a session that is over. Ends are remembered for
+// as long as such a pass is good.
+bool WaitingRoom::is_unspent(const TicketId& id, std::uint32_t generation, Time issued,
+                             Time now) const {
+  return generation == 0 && now - issued <= first_pass_life() &&
+         !ended_.has_ended(id, now - first_pass_life()) && !recovery_.has_ended(id);
+}
+
+// Its visitor was inside, and its entry does not count any more: the place may be another's by now.
+Renewal WaitingRoom::come_late(const TicketId& id, Time issued, Time now, const UserKey& user) {
+  if (find(id) != kNoSlot && !orders_.has_ended) {
+    const std::optional<Session> session = claim(id, now);
+    return session ? Renewal{Use::renewed, session->generation} : Renewal{Use::waits, 0};
+  }
+  // No device is kept for one without a ticket.
+  if (find(id) != kNoSlot || hands_out()) return {Use::over, 0};
+  // A call holds no place free; those who came and found none go first.
+  if (room(now) > called().at_door) {
+    begins_.add(now);
+    users_.hold(user, id);
+    return {Use::renewed, begin(id, 1, now).generation};
+  }
+  const bool has_no_place =
+      orders_.has_ended || refuses(user) || tickets_.size() >= terms_.max_tickets;
+  if (has_no_place) return {Use::over, 0};
+  seat(id, std::min(issued, now), now, terms_.tiers.begin()->priority, user, Wish{});
+  return {Use::waits, 0};
 }
 
 }  // namespace spillway::waiting

@@ -110,7 +110,7 @@ void WaitingRoom::restore(const Written& written, Time now) {
 
 void WaitingRoom::recover(const TicketId& id, Time time, Time now, Priority priority,
                           const UserKey& user, const std::optional<CarriedWish>& wish) {
-  if (orders_.has_ended || !recovery_.covers(id, time, now)) return;
+  if (!may_recover(id, time, now)) return;
   if (sessions_.has(id) || find(id) != kNoSlot) return;
   if (tickets_.size() >= terms_.max_tickets) return;
   Wish its;

@@ -32,7 +32,7 @@ bool WaitingRoom::may_be_inside(const TicketId& id, std::uint32_t generation, Ti
                                 Time now) const {
   if (sessions_.has(id)) return true;
   if (ended_.has_session(id, now)) return false;
-  if (generation == 0) return now - issued <= kSlice;
+  if (generation == 0) return is_unspent(id, generation, issued, now);
   return recovery_.covers(id, issued, now);
 }
 

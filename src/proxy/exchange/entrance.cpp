@@ -58,10 +58,11 @@ bool Entrance::lets_by() {
 
 Task<std::optional<Answer>> Entrance::enter() {
   if (token_ && token_->kind == TokenKind::pass) {
-    const bool goes_on = co_await show(*token_);
-    if (goes_on) co_return std::nullopt;
-    std::optional<Answer> over = tell_end(token_->id);
-    if (over) co_return over;
+    const Shown shown = co_await show(*token_);
+    if (shown == Shown::inside) co_return std::nullopt;
+    std::optional<Answer> told =
+        shown == Shown::in_line ? tell_late(*token_) : tell_end(token_->id);
+    if (told) co_return told;
   }
   const bool has_place = token_ && token_->kind != TokenKind::pass && is_visit(request_.head);
   if (has_place && token_->kind == TokenKind::ticket) {
@@ -77,7 +78,10 @@ Task<std::optional<Answer>> Entrance::enter() {
 
 Task<std::optional<Answer>> Entrance::look_in() {
   if (!token_) co_return std::nullopt;
-  if (token_->kind == TokenKind::pass) co_await show(*token_);
+  if (token_->kind == TokenKind::pass) {
+    const Shown shown = co_await show(*token_);
+    if (shown == Shown::in_line && is_visit(request_.head)) co_return tell_late(*token_);
+  }
   const bool has_place = token_->kind == TokenKind::ticket && is_visit(request_.head);
   if (!has_place) co_return std::nullopt;
   std::optional<Answer> told = co_await claim(*token_);
@@ -114,20 +118,45 @@ bool Entrance::needs_look(const Token& pass) const {
   return pass.generation == 0 || age >= renew_after() || age < -kAhead;
 }
 
-// Whether it is good.
-Task<bool> Entrance::show(Token pass) {
-  const auto renewal = co_await ask_room(*room_, waiting::ShowPass{{pass}}, asker());
-  if (!renewal && !room_->honours(pass, services_.now())) co_return false;
-  if (renewal) {
-    switch (renewal->use) {
-      case WaitingRoom::Use::renewed: renew(pass, renewal->generation); break;
+Task<Entrance::Shown> Entrance::show(Token pass) {
+  // It came late with its first pass before, and waits: nothing is written for that.
+  if (pass.generation == 0 && room_->is_shared() && room_->look_at_ticket(pass.id, services_.now()))
+    co_return Shown::in_line;
+  const auto shown =
+      co_await ask_for_holder(*room_, waiting::ShowPass{{pass}}, holder(pass), asker());
+  if (!shown.result) {
+    if (!room_->honours(pass, services_.now()))
+      co_return may_come_late(pass) ? Shown::in_line : Shown::over;
+  } else {
+    switch (shown.result->use) {
+      case WaitingRoom::Use::renewed: renew(pass, shown.result->generation); break;
       case WaitingRoom::Use::kept: break;
+      case WaitingRoom::Use::waits: co_return Shown::in_line;
       case WaitingRoom::Use::over:
-      case WaitingRoom::Use::copied: co_return false;
+      case WaitingRoom::Use::copied: co_return Shown::over;
     }
   }
   let_in(pass.id);
-  co_return true;
+  co_return Shown::inside;
+}
+
+// Whether it is a first pass that is good for a place, once that can be written.
+bool Entrance::may_come_late(const Token& pass) {
+  return pass.generation == 0 && room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
+    return room.may_be_inside(pass.id, 0, pass.time, now);
+  });
+}
+
+// Of one that was inside, and whose place is another's by now. What is no visit, as a form, keeps
+// its pass: sent again once the ticket is called, it comes in.
+Answer Entrance::tell_late(const Token& pass) {
+  const auto view =
+      room_->with(services_.now(), [&](WaitingRoom& room, Time) { return room.peek(pass.id); });
+  if (!is_visit(request_.head))
+    return waiting_room_open(view ? view->poll : stamp_poll(*settings_));
+  if (!view) return tell_again(std::nullopt);
+  return tell(status_of(pass.id, *view),
+              waiting::ticket_of_pass(pass, view->joined, view->priority));
 }
 
 // The holder of a ticket asks for the route itself. nullopt: it comes in, or the place has ended
@@ -143,7 +172,9 @@ Task<std::optional<Answer>> Entrance::claim(Token ticket) {
     });
   }
   if (!view && !has_ended) {
-    const auto claimed = co_await ask_room(*room_, waiting::Claim{{ticket}}, asker());
+    const auto asked =
+        co_await ask_for_holder(*room_, waiting::Claim{{ticket}}, holder(ticket), asker());
+    const auto& claimed = asked.result;
     if (claimed && claimed->session) {
       claimed_ = ticket.id;
       renew(ticket, claimed->session->generation);
@@ -175,144 +206,6 @@ std::optional<Answer> Entrance::tell_end(const waiting::TicketId& id) {
   return told;
 }
 
-// The second contact: from now on it has a place, by its arrival. Where places are offered it has
-// none before it takes one.
-Task<std::optional<Answer>> Entrance::join(Token stamp) {
-  const auto carried = ask_of(*room_, stamp, services_.now());
-  if (!carried) {
-    std::optional<Answer> arrived = co_await arrive();
-    co_return arrived;
-  }
-  if (offers_places(*settings_)) {
-    const auto offered = co_await ask_for_offer(*room_, stamp, asker());
-    if (!offered) co_return tell_again(stamp);
-    co_return go_on(*offered, stamp);
-  }
-  waiting::Ask ask;
-  if (hands_out(*settings_)) {
-    // The link may say something else by now.
-    auto asked = ask_in_link(request_.head.path_and_query);
-    if (const auto* const wrong = std::get_if<std::string>(&asked))
-      co_return refuse(malformed_ask(*wrong));
-    ask = std::get<waiting::Ask>(std::move(asked));
-    if (ask == waiting::Ask{}) ask = *carried;
-    const Understood understood = understand(*room_, ask, services_.now());
-    if (const auto* const unmet = std::get_if<waiting::Unmet>(&understood))
-      co_return refuse(unmet_response(*unmet));
-    stamp.wish = std::get<std::optional<waiting::CarriedWish>>(understood);
-  }
-  const auto arrival =
-      waiting::arrival_of(stamp, room_->time_at(services_.now()), stamp_life(*settings_));
-  const Joiner joiner{client_address(request_), tokens_.work()};
-  const Joining joining =
-      co_await ask_to_join(*room_, arrival.value_or(stamp), ask, joiner, *settings_, asker());
-  if (joining.refused == Reason::join_limit) co_return limit_joins();
-  if (joining.refused == Reason::work_required) {
-    std::optional<Answer> arrived = co_await arrive(true);
-    co_return arrived;
-  }
-  if (!joining.contact || joining.contact->door == WaitingRoom::Door::unmet)
-    co_return tell_again(stamp);
-  co_return go_on(*joining.contact, stamp);
-}
-
-// Whether the visitor has a place is not known now: it asks again with the token it has.
-Answer Entrance::tell_again(std::optional<Token> token) {
-  if (token && token->kind == TokenKind::stamp) return tell_stamped(*token);
-  return tell({.poll = stamp_poll(*settings_)}, std::nullopt);
-}
-
-std::optional<Answer> Entrance::go_on(const WaitingRoom::Contact& contact, const Token& stamp) {
-  if (contact.session) {
-    renew(stamp, contact.session->generation);
-    let_in(stamp.id);
-    return std::nullopt;
-  }
-  if (contact.view)
-    return tell(status_of(stamp.id, *contact.view), ticket_of(stamp, contact.view->joined));
-  if (contact.door == WaitingRoom::Door::wait) return tell_stamped(stamp);
-  return turn_away(contact.door, stamp.user);
-}
-
-// A page goes on by itself.
-Answer Entrance::limit_joins() {
-  const Milliseconds later = stamp_poll(*settings_);
-  reason_ = Reason::join_limit;
-  if (!http::prefers_html(request_.head.fields)) return too_many_visits(reason_, later);
-  return tell(status_of(reason_, later), std::nullopt);
-}
-
-// The first contact; the proxy stores nothing for it. `lacks_work`: the visitor has a stamp and has
-// not sent the proof of work for it.
-Task<std::optional<Answer>> Entrance::arrive(bool lacks_work) {
-  const TimePoint now = services_.now();
-  if (!is_visit(request_.head)) {
-    const bool is_open =
-        room_->with(now, [](WaitingRoom& room, Time time) { return room.has_to_wait(time); });
-    if (!is_open) co_return std::nullopt;
-    co_return waiting_room_open(settings_->page.poll.max);
-  }
-  std::optional<waiting::CarriedWish> wish;
-  if (hands_out(*settings_)) {
-    const auto asked = ask_in_link(request_.head.path_and_query);
-    if (const auto* const wrong = std::get_if<std::string>(&asked))
-      co_return refuse(malformed_ask(*wrong));
-    waiting::Ask ask = std::get<waiting::Ask>(asked);
-    if (lacks_work && ask == waiting::Ask{}) ask = ask_of(*room_, *token_, now).value_or(ask);
-    const Understood understood = understand(*room_, ask, now);
-    if (const auto* const unmet = std::get_if<waiting::Unmet>(&understood))
-      co_return refuse(unmet_response(*unmet));
-    wish = std::get<std::optional<waiting::CarriedWish>>(understood);
-  }
-  if (!word_) word_ = token_word(request_, *room_, now);
-  const waiting::Arrive arrival{.priority = visitor_tier(request_, *settings_, *word_),
-                                .user = visitor_user(request_, *room_, *word_)};
-  const auto door = co_await ask_to_arrive(*room_, arrival, asker());
-  const bool enters = door == WaitingRoom::Door::enter;
-  const bool waits = !door || door == WaitingRoom::Door::wait;
-  if (!enters && !waits) co_return turn_away(*door, arrival.user);
-  if (waits && lacks_work && !http::prefers_html(request_.head.fields)) co_return work_required();
-  const bool is_kept = waits && lacks_work && outlasts_a_page(*token_);
-  const std::optional<waiting::TicketId> id = is_kept ? token_->id : new_ticket_id();
-  if (!id) co_return waiting_room_open(settings_->page.poll.max);
-  const waiting::Time arrived = is_kept ? token_->time : room_->time_at(now);
-  Token stamp{TokenKind::stamp, *id, 0, arrived, arrival.priority, arrival.user, wish};
-  stamp.carrier = is_kept ? token_->carrier : tokens_.first_carrier();
-  if (enters) {
-    renew(stamp, 0);
-    let_in(*id);
-    co_return std::nullopt;
-  }
-  if (offers_places(*settings_)) room_->count_offer();
-  co_return tell_stamped(stamp);
-}
-
-// A stamp for which work is to be done is kept, since another tab may be at it; not shortly before
-// its end.
-bool Entrance::outlasts_a_page(const Token& stamp) const {
-  return age_of(stamp) <= waiting::kWorkLife - waiting::kStampLife;
-}
-
-// What it asks for is not understood, or nothing could ever meet it.
-Answer Entrance::refuse(OwnResponse refusal) {
-  response_ = std::move(refusal);
-  return WaitingPage{};
-}
-
-// It has no place yet.
-Answer Entrance::tell_stamped(const Token& stamp) {
-  using State = VisitorStatus::State;
-  const State state = offers_places(*settings_) ? State::offered : State::arrived;
-  return tell({.state = state,
-               .poll = stamp_poll(*settings_),
-               .challenge = challenge_of(*settings_, stamp)},
-              stamp);
-}
-
-Answer Entrance::turn_away(WaitingRoom::Door door, const waiting::UserKey& user) {
-  return tell(turned_away(door, *room_, *settings_, user), std::nullopt);
-}
-
 void Entrance::let_in(const waiting::TicketId& id) {
   inside_ = id;
   if (room_->may_go_first(id, *settings_, services_.now())) {
@@ -322,6 +215,7 @@ void Entrance::let_in(const waiting::TicketId& id) {
   const Milliseconds every =
       hands_out(*settings_) ? std::min(renew_after(), kLookAtSession) : renew_after();
   stay_ = Stay(*room_, id, every, services_.now());
+  if (first_pass_) stay_ = stay_.begun_with(*first_pass_);
   TextWriter out(pass_);
   out << "room=" << room_->name() << "; id=" << to_text(id);
   if (hands_out(*settings_)) {
@@ -342,7 +236,8 @@ bool Entrance::is_over(const http::ResponseHead& response) const {
 
 // If the store does not know of it, the session lasts until it is idle.
 Task<> Entrance::end_session() {
-  const waiting::Cancel leave{.id = *std::exchange(inside_, std::nullopt), .issued = first_pass_};
+  waiting::Cancel leave{.id = *std::exchange(inside_, std::nullopt)};
+  if (first_pass_) leave.issued = first_pass_->time;
   const std::optional<bool> was_here = co_await ask_room(*room_, leave, asker());
   if (!was_here) co_return;
   TextWriter out(pass_lines_);
@@ -366,11 +261,12 @@ Stay Entrance::lasting_stay() const {
 }
 
 void Entrance::renew(const Token& of, std::uint32_t generation) {
-  const TimePoint now = services_.now();
-  const waiting::Time issued = room_->time_at(now);
-  if (generation == 0) first_pass_ = issued;
+  give(pass_of(of, generation, room_->time_at(services_.now())));
+}
+
+void Entrance::give(const Token& pass) {
   TextWriter out(pass_lines_);
-  write_token(out, *room_, *settings_, pass_of(of, generation, issued), now, tokens_.is_program());
+  write_token(out, *room_, *settings_, pass, services_.now(), tokens_.is_program());
   if (!out.overflowed()) request_.pass_lines = {pass_lines_.data(), out.size()};
 }
 

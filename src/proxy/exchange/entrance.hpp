@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/room_question.hpp"
 #include "proxy/exchange/services.hpp"
+#include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/visitor_status.hpp"
 #include "proxy/exchange/visitor_tokens.hpp"
 #include "proxy/waiting/stay.hpp"
@@ -67,9 +69,22 @@ class Entrance {
   Milliseconds renew_after() const;
   bool needs_look(const waiting::Token& pass) const;
   RoomAsker asker() const { return {services_, parking_}; }
-  Task<bool> show(waiting::Token pass);
+  Holder holder(const waiting::Token& token) const {
+    return {token, client_address(request_), *settings_};
+  }
+  // What comes of a pass.
+  enum class Shown : std::uint8_t {
+    inside,   // it is good
+    in_line,  // it was shown late: see WaitingRoom::use()
+    over
+  };
+  Task<Shown> show(waiting::Token pass);
+  bool may_come_late(const waiting::Token& pass);
+  Answer tell_late(const waiting::Token& pass);
   Task<std::optional<Answer>> claim(waiting::Token ticket);
   std::optional<Answer> tell_end(const waiting::TicketId& id);
+
+  // entrance_arrival.cpp
   Task<std::optional<Answer>> join(waiting::Token stamp);
   std::optional<Answer> go_on(const waiting::WaitingRoom::Contact& contact,
                               const waiting::Token& stamp);
@@ -80,6 +95,7 @@ class Entrance {
   Answer limit_joins();
   void let_in(const waiting::TicketId& id);
   void renew(const waiting::Token& of, std::uint32_t generation);
+  void give(const waiting::Token& pass);
   Answer turn_away(waiting::WaitingRoom::Door door, const waiting::UserKey& user);
   Answer tell_stamped(const waiting::Token& stamp);
   Answer tell_again(std::optional<waiting::Token> token);
@@ -97,7 +113,7 @@ class Entrance {
   std::optional<traffic::TokenWord> word_;    // once it was asked for
   std::optional<waiting::TicketId> inside_;   // who was let in
   std::optional<waiting::TicketId> claimed_;  // its session began with this request
-  std::optional<waiting::Time> first_pass_;   // was issued then: until it is shown it is no session
+  std::optional<waiting::Token> first_pass_;  // is issued: until it is shown it is no session
   Stay stay_;
   std::array<char, kPassLines> pass_lines_;
   std::array<char, 192> pass_;

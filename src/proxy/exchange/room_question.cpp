@@ -75,14 +75,15 @@ Task<std::optional<waiting::Outcome>> ask_log(SharedWaitingRoom& room, waiting::
   co_return call->outcome;
 }
 
-Task<std::optional<WaitingRoom::Door>> ask_to_arrive(SharedWaitingRoom& room,
-                                                     waiting::Arrive arrival, RoomAsker asker) {
+Task<std::optional<waiting::Arrived>> ask_to_arrive(SharedWaitingRoom& room,
+                                                    waiting::Arrive arrival, RoomAsker asker) {
   if (room.is_shared()) {
-    const WaitingRoom::Door door = room.look_at_door(arrival, asker.services.now());
-    if (door != WaitingRoom::Door::enter) co_return door;
+    const TimePoint now = asker.services.now();
+    const WaitingRoom::Door door = room.look_at_door(arrival, now);
+    if (door != WaitingRoom::Door::enter) co_return waiting::Arrived{door, room.time_at(now)};
   }
-  const auto door = co_await ask_room(room, arrival, asker);
-  co_return door;
+  const auto arrived = co_await ask_room(room, arrival, asker);
+  co_return arrived;
 }
 
 Task<std::optional<WaitingRoom::Contact>> ask_for_offer(SharedWaitingRoom& room,
@@ -102,7 +103,7 @@ Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting
     co_return Joining{.refused = Reason::join_limit};
   if (room.is_shared()) {
     // It has its ticket already: nothing is written, however often it asks with the stamp.
-    auto view = room.look_at_ticket(stamp.id, asker.services.now());
+    auto view = room.look_at_place(stamp.id, asker.services.now());
     if (view) {
       room.did_not_join(client, settings);
       co_return Joining{.contact =
@@ -110,12 +111,15 @@ Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting
     }
   }
   Joining joining{.contact = look_first(room, stamp, asker.services.now())};
+  // A session is told again by a row, which changes nothing.
+  const bool is_repeat = room.is_shared() && room.has_session(stamp.id);
   if (!joining.contact || joining.contact->door == WaitingRoom::Door::wait) {
     const waiting::Join join{{stamp}, std::move(ask)};
     const auto contact = co_await ask_room(room, join, asker);
     joining.contact = contact;
   }
-  if (!joining.contact || !joining.contact->has_joined) room.did_not_join(client, settings);
+  const bool has_joined = joining.contact && joining.contact->has_joined;
+  if (!has_joined && !is_repeat) room.did_not_join(client, settings);
   co_return joining;
 }
 

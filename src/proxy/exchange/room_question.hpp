@@ -39,10 +39,52 @@ Task<std::optional<typename C::Result>> ask_room(SharedWaitingRoom& room, C comm
   co_return std::optional<Result>(std::get<Result>(*std::move(outcome)));
 }
 
+// What a visitor wants with the token that it carries: as ask_room(). Of a shared room no row is
+// written for a token of which nothing can come, however often it is shown; and of one address no
+// more rows that change nothing than it may have tickets. A valid signature is no place: one stamp
+// or an old ticket would do to fill the log for all.
+struct Holder {
+  const waiting::Token& token;
+  IpAddress client;
+  const config::WaitingRoom& settings;
+};
+template <class Result>
+struct HolderAnswer {
+  std::optional<Result> result{};  // none: the log does not answer, or
+  bool is_limited = false;         // there were too many
+};
+// Whether a row that said so has changed anything. `was_inside`: it had a session before.
+inline bool is_change(const waiting::Renewal& renewal, bool) {
+  return renewal.use == waiting::Use::renewed;
+}
+inline bool is_change(const waiting::Claimed& claimed, bool was_inside) {
+  return claimed.session && !was_inside;
+}
+inline bool is_change(const waiting::Extend::Result& extension, bool) {
+  return extension && extension->is_granted;
+}
+inline bool is_change(bool was_here, bool) { return was_here; }
+
+template <class C>
+Task<HolderAnswer<typename C::Result>> ask_for_holder(SharedWaitingRoom& room, C command,
+                                                      Holder holder, RoomAsker asker) {
+  using Result = typename C::Result;
+  const TimePoint now = asker.services.now();
+  if (room.is_shared()) {
+    if (room.is_spent(holder.token, now)) co_return HolderAnswer<Result>{.result = Result{}};
+    if (!room.may_write(holder.client, holder.settings, now))
+      co_return HolderAnswer<Result>{.is_limited = true};
+  }
+  const bool was_inside = room.has_session(holder.token.id);
+  std::optional<Result> result = co_await ask_room(room, std::move(command), asker);
+  if (room.is_shared() && result && is_change(*result, was_inside))
+    room.wrote_a_change(holder.client, holder.settings);
+  co_return HolderAnswer<Result>{.result = std::move(result)};
+}
+
 // A first contact. A visitor that has to wait, or is turned away, writes no row.
-Task<std::optional<waiting::WaitingRoom::Door>> ask_to_arrive(SharedWaitingRoom& room,
-                                                              waiting::Arrive arrival,
-                                                              RoomAsker asker);
+Task<std::optional<waiting::Arrived>> ask_to_arrive(SharedWaitingRoom& room,
+                                                    waiting::Arrive arrival, RoomAsker asker);
 // With a stamp, where places are offered: it makes no ticket.
 Task<std::optional<waiting::WaitingRoom::Contact>> ask_for_offer(SharedWaitingRoom& room,
                                                                  waiting::Token stamp,

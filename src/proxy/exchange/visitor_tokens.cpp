@@ -28,7 +28,7 @@ void write_cookie(TextWriter& out, const SharedWaitingRoom& room,
 // A browser that is closed and opened again still has what it held: while that is good, and no
 // longer than the key that signed it is accepted.
 std::chrono::seconds life_of(std::string_view token, const config::WaitingRoom& settings) {
-  constexpr Milliseconds kOfKey = waiting::TokenKeys::kKeyUse * waiting::TokenKeys::kFormerKeys;
+  constexpr Milliseconds kOfKey = waiting::TokenKeys::kAccepted;
   Milliseconds life = kOfKey;  // a ticket is good while its visitor asks
   if (token.starts_with(static_cast<char>(waiting::TokenKind::stamp))) life = stamp_life(settings);
   if (token.starts_with(static_cast<char>(waiting::TokenKind::pass)))
@@ -54,6 +54,7 @@ http::Error VisitorTokens::take() {
 bool VisitorTokens::take(std::string_view name, std::string_view value) {
   const VisitorCookie cookie = request_.generation->generation().visitor_cookies.find(name);
   if (cookie.room == nullptr) return false;
+  if (cookie.standing == CookieStanding::plantable) return true;
   const auto of_name =
       static_cast<std::size_t>(std::ranges::count(carried_, cookie, &Carried::cookie));
   if (carried_.size() < kMost && of_name < kMostOfAName &&
@@ -74,11 +75,10 @@ std::optional<waiting::Token> VisitorTokens::find(const VisitorCookie& cookie,
   return std::nullopt;
 }
 
-// A cookie that a sister host can plant counts only beside none that it cannot.
 std::optional<waiting::Token> VisitorTokens::find(const SharedWaitingRoom& room,
                                                   TimePoint now) const {
-  for (const bool is_for_host : {true, false}) {
-    if (const auto token = find(VisitorCookie{&room, is_for_host}, now)) return token;
+  for (const CookieStanding standing : {CookieStanding::current, CookieStanding::former}) {
+    if (const auto token = find(VisitorCookie{&room, standing}, now)) return token;
   }
   const http::Field* const field = request_.head.fields.find(kTicketField);
   return field != nullptr ? room.verify(field->value, now) : std::nullopt;

@@ -97,6 +97,12 @@ Answer WaitingResource::wrong_method(std::string_view allowed) {
   return WaitingReport{};
 }
 
+// No row was written for it.
+Answer WaitingResource::unanswered(bool is_limited) const {
+  if (!is_limited) return rooms_unavailable();
+  return too_many_visits(Reason::join_limit, stamp_poll(*settings_));
+}
+
 // It has asked too often, or has not done its work.
 Answer WaitingResource::refuse_visit(const VisitorStatus& status) {
   if (status.limit == Reason::work_required) return work_required();
@@ -150,13 +156,18 @@ VisitorStatus WaitingResource::ask_with_ticket(const Token& ticket) {
 VisitorStatus WaitingResource::ask_with_pass(const Token& pass) {
   std::optional<WaitingRoom::View> view;
   bool may_be_inside = true;
+  bool is_in_line = false;  // it came late with its first pass
   const auto end = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
-    if (room.hands_out()) view = room.peek(pass.id);
+    view = room.peek(pass.id);
+    is_in_line = view && view->state != waiting::TicketState::fulfilled;
+    if (!is_in_line && !room.hands_out()) view.reset();
     // Another proxy may know of it.
     may_be_inside =
         room_->is_shared() || room.may_be_inside(pass.id, pass.generation, pass.time, now);
     return room.end_of(pass.id, now);
   });
+  if (is_in_line)
+    return ask_with_ticket(waiting::ticket_of_pass(pass, view->joined, view->priority));
   if (end) return status_at_end(pass.id, *end, here());
   if (!may_be_inside) return status_without_place(here());
   VisitorStatus status{.state = VisitorStatus::State::fulfilled, .poll = settings_->page.poll.max};
@@ -216,9 +227,10 @@ Task<Answer> WaitingResource::extend() {
 Task<Answer> WaitingResource::extend_call() {
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   if (!token || token->kind != TokenKind::ticket) co_return not_in_waiting_room();
-  const auto asked = co_await ask_room(*room_, waiting::Extend{{*token}}, asker());
-  if (!asked) co_return rooms_unavailable();
-  const auto& extension = *asked;
+  const auto asked =
+      co_await ask_for_holder(*room_, waiting::Extend{{*token}}, holder(*token), asker());
+  if (!asked.result) co_return unanswered(asked.is_limited);
+  const auto& extension = *asked.result;
   if (!extension) co_return not_in_waiting_room();
   if (!extension->is_granted)
     co_return waiting_told(409, "Only who is called, and has extensions left, gets more time.");
@@ -237,9 +249,10 @@ Task<Answer> WaitingResource::leave() {
     co_return waiting_told(403, "Leaving takes the field Spillway-Leave: 1.");
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   if (!token) co_return not_in_waiting_room();
-  const auto was_here = co_await ask_room(*room_, waiting::leave_of(*token), asker());
-  if (!was_here) co_return rooms_unavailable();
-  if (!*was_here && token->kind != TokenKind::stamp) co_return not_in_waiting_room();
+  const auto left =
+      co_await ask_for_holder(*room_, waiting::leave_of(*token), holder(*token), asker());
+  if (!left.result) co_return unanswered(left.is_limited);
+  if (!*left.result && token->kind != TokenKind::stamp) co_return not_in_waiting_room();
   response_ = left_response(*room_, *settings_);
   co_return WaitingReport{};
 }

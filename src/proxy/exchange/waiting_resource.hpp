@@ -14,6 +14,7 @@
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/room_question.hpp"
 #include "proxy/exchange/services.hpp"
+#include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/visitor_status.hpp"
 #include "proxy/exchange/visitor_tokens.hpp"
 #include "proxy/net/parking.hpp"
@@ -46,12 +47,16 @@ class WaitingResource {
  private:
   bool find(std::string_view name);
   RoomAsker asker() const { return {services_, parking_}; }
+  Holder holder(const waiting::Token& token) const {
+    return {token, client_address(request_), *settings_};
+  }
   Task<Answer> answer_form(std::string_view part);
   static Task<Answer> refuse_form();
   Task<Answer> answer_refresh(bool is_on);
   Task<Answer> rejoin();
   Task<Answer> show();
   static Answer refuse_visit(const VisitorStatus& status);
+  Answer unanswered(bool is_limited) const;
   Answer wrong_method(std::string_view allowed);
   Task<Answer> begin_events();
   Task<Answer> leave();

@@ -181,10 +181,10 @@ Task<Answer> WaitingResource::note_arrival() {
   const waiting::Arrive arrival{.priority = visitor_tier(request_, *settings_, word),
                                 .user = visitor_user(request_, *room_, word),
                                 .wants_ticket = true};
-  const auto door = co_await ask_to_arrive(*room_, arrival, asker());
-  if (!door) co_return rooms_unavailable();
-  if (*door != WaitingRoom::Door::wait)
-    co_return tell_joined(0, turned_away(*door, *room_, *settings_, arrival.user));
+  const auto arrived = co_await ask_to_arrive(*room_, arrival, asker());
+  if (!arrived) co_return rooms_unavailable();
+  if (arrived->door != WaitingRoom::Door::wait)
+    co_return tell_joined(0, turned_away(arrived->door, *room_, *settings_, arrival.user));
   const std::optional<waiting::TicketId> id = new_ticket_id();
   if (!id) co_return waiting_room_open(settings_->page.poll.max);
   given_ = Token{TokenKind::stamp,
@@ -277,9 +277,10 @@ Task<Answer> WaitingResource::cancel_ticket(waiting::TicketId id) {
       room.recover(id, token->time, time, token->priority, token->user, token->wish);
     });
   }
-  const auto was_here = co_await ask_room(*room_, waiting::leave_of(*token), asker());
-  if (!was_here) co_return rooms_unavailable();
-  if (!*was_here) co_return not_in_waiting_room();
+  const auto left =
+      co_await ask_for_holder(*room_, waiting::leave_of(*token), holder(*token), asker());
+  if (!left.result) co_return unanswered(left.is_limited);
+  if (!*left.result) co_return not_in_waiting_room();
   if (!reason->empty()) services_.log.ticket_cancelled(room_->name(), to_text(id), *reason);
   response_ = left_response(*room_, *settings_);
   co_return WaitingReport{};

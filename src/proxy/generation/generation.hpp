@@ -53,7 +53,7 @@ struct Generation {
                         former == nullptr ? nullptr : &former->route_responses),
         waiting_rooms(waiting_rooms_of(config, process.visitors,
                                        former == nullptr ? nullptr : &former->waiting_rooms)),
-        visitor_cookies(waiting_rooms) {
+        visitor_cookies(waiting_rooms, config.routes) {
     for (const config::Upstream& upstream : config.upstreams) {
       upstreams.emplace_back(config, upstream, std::move(endpoints[upstreams.size()]),
                              process.workers.size(),

@@ -72,6 +72,13 @@ bool SharedWaitingRoom::may_join(const IpAddress& client, const config::WaitingR
   return false;
 }
 
+bool SharedWaitingRoom::may_write(const IpAddress& client, const config::WaitingRoom& settings,
+                                  TimePoint now) {
+  if (rows_.take(client, settings.tickets.joins_per_second, now)) return true;
+  limited_joins_.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
 bool SharedWaitingRoom::may_go_first(const waiting::TicketId& id,
                                      const config::WaitingRoom& settings, TimePoint now) {
   constexpr double kPerSecond = 20, kAtOnce = 400;
@@ -88,6 +95,23 @@ bool SharedWaitingRoom::stay(const waiting::TicketId& id, TimePoint now) {
   const waiting::Time time = advance(now);
   if (!is_shared() || log_.apart) now_in_force().stay(id, time);
   return now_in_force().hands_out() && !goes_on(now_in_force(), id, time);
+}
+
+bool SharedWaitingRoom::begin_session(const waiting::Token& first_pass, TimePoint now) {
+  const waiting::ShowPass show{{first_pass}};
+  const bool is_settled = with(now, [&](WaitingRoom& room, waiting::Time time) {
+    const bool counts = time - first_pass.time <= waiting::kSlice;
+    return !counts || room.has_session(first_pass.id) ||
+           !room.may_be_inside(first_pass.id, 0, first_pass.time, time);
+  });
+  if (is_settled) return true;
+  if (!is_shared()) {
+    perform(show, now);
+    return true;
+  }
+  const bool is_taken = log_.outbox->submit(std::make_shared<RoomCall>(show, [] {}));
+  if (!is_taken) perform_apart(show, now);
+  return false;
 }
 
 // A ticket counts so once its session has lasted for a slice: until then it is claimed again, since

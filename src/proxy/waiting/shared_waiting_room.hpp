@@ -62,6 +62,7 @@ class SharedWaitingRoom {
         cookies_{"__Host-spillway-" + name_, "spillway-" + name_},
         context_(std::move(context)),
         joins_(context_->address_key),
+        rows_(context_->address_key),
         given_(terms_of(settings)),
         inside_(given_),
         pace_(settings.sessions.most) {
@@ -105,6 +106,18 @@ class SharedWaitingRoom {
   // Of a ticket that waits what it is told. nullopt: that takes a command.
   std::optional<waiting::WaitingRoom::View> look_at_ticket(const waiting::TicketId& id,
                                                            TimePoint now);
+  // The same of one that waits or is called, for one that does not claim.
+  std::optional<waiting::WaitingRoom::View> look_at_place(const waiting::TicketId& id,
+                                                          TimePoint now);
+  // Whether neither place nor session is of that token, and none can become of it: it takes no
+  // command. What is not read yet of the log is allowed for.
+  bool is_spent(const waiting::Token& token, TimePoint now);
+  // Before a command for what a visitor carries. false: for this address too many rows were written
+  // lately that changed nothing. It is to be given back if this one did.
+  bool may_write(const IpAddress& client, const config::WaitingRoom& settings, TimePoint now);
+  void wrote_a_change(const IpAddress& client, const config::WaitingRoom& settings) {
+    rows_.give_back(client, settings.tickets.joins_per_second);
+  }
   // While the log does not answer: what is known of it, as hear(), and whether a pass is good.
   std::optional<waiting::WaitingRoom::View> last_seen(const waiting::TicketId& id, TimePoint now);
   bool honours(const waiting::Token& pass, TimePoint now);
@@ -177,6 +190,10 @@ class SharedWaitingRoom {
   // program to be served before all others, however often it asks.
   bool may_go_first(const waiting::TicketId& id, const config::WaitingRoom& settings,
                     TimePoint now);
+  // What a visitor has opened with its first contact is still open, so it is no entry any more that
+  // is only counted for a slice: its session begins, as if it had shown its first pass. false: it
+  // has none yet, and is to be reported again.
+  bool begin_session(const waiting::Token& first_pass, TimePoint now);
   // A session is used, as WaitingRoom::stay(). true: resources are handed out, and it has ended.
   bool stay(const waiting::TicketId& id, TimePoint now);
   // Whether a program goes on with the token that it was given in a field: its session goes on, and
@@ -186,6 +203,10 @@ class SharedWaitingRoom {
   void count_offer() { offered_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t offered() const { return offered_.load(std::memory_order_relaxed); }
 
+  bool has_session(const waiting::TicketId& id) const {
+    const std::lock_guard lock(mutex_);
+    return now_in_force().has_session(id);
+  }
   // The newest ticket or session of that user.
   std::optional<waiting::TicketId> held_by(const waiting::UserKey& user) const {
     const std::lock_guard lock(mutex_);
@@ -277,6 +298,7 @@ class SharedWaitingRoom {
   const std::shared_ptr<VisitorContext> context_;
   PollHolds holds_;
   AddressLimit joins_;
+  AddressLimit rows_;  // of a log, which changed nothing
   mutable std::mutex mutex_;
   waiting::Time last_{};
   waiting::Terms given_;     // by the configuration; the room may keep a former start

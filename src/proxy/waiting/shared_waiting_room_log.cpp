@@ -12,6 +12,29 @@ using waiting::WaitingRoom;
 
 namespace {
 
+// A row that is not read yet may have made a ticket as late as this after the time in it, and a
+// session as late as that after the time in a pass of it: a proxy's clock may be behind.
+constexpr Milliseconds kTicketIsMade = waiting::kStampLife + Milliseconds(10'000);
+constexpr Milliseconds kSessionIsMade{2'000};
+
+// `known`: the time of the last row that was read.
+bool nothing_comes_of(const waiting::Token& token, const WaitingRoom& room, waiting::Time known,
+                      waiting::Time now) {
+  if (room.peek(token.id)) return false;
+  const bool has_ended = room.end_of(token.id, now).has_value();
+  const Milliseconds age = known - token.time;
+  switch (token.kind) {
+    case waiting::TokenKind::stamp:
+    case waiting::TokenKind::offer: return true;
+    case waiting::TokenKind::ticket:
+      return !room.may_recover(token.id, token.time, now) && (has_ended || age > kTicketIsMade);
+    case waiting::TokenKind::pass: break;
+  }
+  // While no visitor has to wait, a session may begin again.
+  return room.has_to_wait(now) && (has_ended || age > kSessionIsMade) &&
+         !room.may_be_inside(token.id, token.generation, token.time, now);
+}
+
 // What is here; and what was given up meanwhile, or the others would go on counting it. What has
 // run out may go on at another proxy, to which its visitor has gone. An end of `before`, the log as
 // it was read last, is known to all, and its visitor may have begun again at another proxy since.
@@ -45,6 +68,8 @@ WaitingRoom::Door SharedWaitingRoom::look_at_door(const waiting::Arrive& arrival
 
 std::optional<WaitingRoom::Contact> SharedWaitingRoom::look_at_offer(const waiting::Token& stamp,
                                                                      TimePoint now) {
+  if (const auto view = look_at_place(stamp.id, now))
+    return WaitingRoom::Contact{.door = WaitingRoom::Door::wait, .view = view};
   const auto door = with(now, [&](WaitingRoom& room, waiting::Time time) {
     return room.peek(stamp.id) ? WaitingRoom::Door::enter
                                : room.look_at_door(time, stamp.priority, stamp.user, false);
@@ -52,6 +77,20 @@ std::optional<WaitingRoom::Contact> SharedWaitingRoom::look_at_offer(const waiti
   if (door == WaitingRoom::Door::enter) return std::nullopt;
   if (door != WaitingRoom::Door::wait) turned(door, now);
   return WaitingRoom::Contact{.door = door};
+}
+
+bool SharedWaitingRoom::is_spent(const waiting::Token& token, TimePoint now) {
+  return with(now, [&](WaitingRoom& room, waiting::Time time) {
+    return nothing_comes_of(token, room, inside_.time(), time);
+  });
+}
+
+std::optional<WaitingRoom::View> SharedWaitingRoom::look_at_place(const waiting::TicketId& id,
+                                                                  TimePoint now) {
+  const auto view = with(now, [&](WaitingRoom& room, waiting::Time) { return room.peek(id); });
+  if (!view || view->state == waiting::TicketState::fulfilled) return std::nullopt;
+  hear_of(id, now);
+  return view;
 }
 
 std::optional<WaitingRoom::View> SharedWaitingRoom::look_at_ticket(const waiting::TicketId& id,

@@ -1,9 +1,11 @@
 // Somebody who was let in is still here: while a request with its pass, an event stream or a tunnel
 // is open, the session counts as used, although no new request says so. The sweep of its worker
-// reports that as often as requests would.
+// reports that as often as requests would. The first report of what a first contact has opened
+// begins the session: an entry counts for a slice alone, and it may be open for longer.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/time.hpp"
@@ -18,6 +20,13 @@ class Stay {
   // The room outlives it.
   Stay(SharedWaitingRoom& room, const waiting::TicketId& id, Milliseconds every, TimePoint now)
       : room_(&room), id_(id), every_(every), due_(now + every) {}
+  // The same of a visitor that has no session yet: its first pass was issued then.
+  Stay begun_with(const waiting::Token& first_pass) const {
+    Stay stay = *this;
+    stay.entered_ = first_pass.time;
+    stay.user_ = first_pass.user;
+    return stay;
+  }
   // The same for what may go on when the room is gone from the configuration.
   Stay kept_by(std::shared_ptr<SharedWaitingRoom> room) const {
     Stay stay = *this;
@@ -30,6 +39,10 @@ class Stay {
   bool report(TimePoint now) {
     if (now < due_) return false;
     due_ = now + every_;
+    if (entered_) {
+      const waiting::Token pass{waiting::TokenKind::pass, id_, 0, *entered_, 0, user_};
+      if (room_->begin_session(pass, now)) entered_.reset();
+    }
     return room_->stay(id_, now);
   }
 
@@ -39,6 +52,8 @@ class Stay {
   waiting::TicketId id_;
   Milliseconds every_{};
   TimePoint due_ = kNever;
+  std::optional<waiting::Time> entered_;  // until its session has begun
+  waiting::UserKey user_{};
 };
 
 }  // namespace spillway::proxy

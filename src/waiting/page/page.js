@@ -326,7 +326,8 @@ function announce(text) {
 // It enters by itself only where it is seen: a call is not to be used up by a hidden tab. Nor does
 // it where its visitor has paused it, or needs more time (WCAG 2.2.1).
 function callIn() {
-  if (document.visibilityState === 'visible') setTimeout(() => { if (!held) enter(); }, 400);
+  const seen = () => document.visibilityState === 'visible';
+  if (seen()) setTimeout(() => { if (!held && seen()) enter(); }, 400);
   if (called) return;
   called = true;
   put('urgent', texts['h_' + state]);

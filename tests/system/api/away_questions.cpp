@@ -19,6 +19,7 @@ std::string token_of(const Message& answer) {
 json held() {
   json room = support::always();
   room["on_store_failure"] = "hold";
+  room["joins_per_second"] = 1;
   return room;
 }
 
@@ -39,9 +40,17 @@ AwayQuestions::AwayQuestions()
   postgres_.stop();
 }
 
-Message AwayQuestions::program(const std::string& start, const std::string& lines) const {
-  return RawClient(proxy_.port())
+Message AwayQuestions::program(const std::string& start, const std::string& lines,
+                               const char* from) const {
+  return RawClient(proxy_.port(), 0, from)
       .ask(start + " HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n" + lines + "\r\n");
+}
+
+Message AwayQuestions::flood(const std::string& start, const std::string& lines) const {
+  Message answer;
+  for (int n = 0; n < 20 && answer.status() != 429; ++n)
+    answer = program(start, lines + token_, "127.0.0.9");
+  return answer;
 }
 
 Message AwayQuestions::join() const {
@@ -51,6 +60,13 @@ Message AwayQuestions::join() const {
 Questions AwayQuestions::all() const {
   Questions all;
   const std::string room = "/_spillway/rooms/{room}";
+  all["POST " + room + "/leave 429"] = [this] {
+    return flood("POST " + kRoom + "/leave", "Spillway-Leave: 1\r\n");
+  };
+  all["POST " + room + "/extend 429"] = [this] { return flood("POST " + kRoom + "/extend"); };
+  all["DELETE " + room + "/tickets/{id} 429"] = [this] {
+    return flood("DELETE " + kRoom + "/tickets/" + id_);
+  };
   all["POST " + room + "/leave 503"] = [this] {
     return program("POST " + kRoom + "/leave", "Spillway-Leave: 1\r\n" + token_);
   };

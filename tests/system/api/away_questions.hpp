@@ -22,7 +22,10 @@ class AwayQuestions {
   support::Message join() const;
 
  private:
-  support::Message program(const std::string& start, const std::string& lines = {}) const;
+  support::Message program(const std::string& start, const std::string& lines = {},
+                           const char* from = nullptr) const;
+  // From an address of its own, until it is too much.
+  support::Message flood(const std::string& start, const std::string& lines = {}) const;
 
   support::Postgres postgres_;
   support::Shop shop_;

@@ -8,6 +8,13 @@ const isInside = "document.title === 'inside'"
 const note = "document.getElementById('called-note').textContent"
 const ticketOf = room => `fetch('/_spillway/rooms/${room}/ticket').then(answer => answer.json())`
 
+// The tab is hidden in the moment between its call and its entry.
+const hiding = `
+  window.isSeen = true
+  Object.defineProperty(document, 'visibilityState', {get: () => isSeen ? 'visible' : 'hidden'})
+  const later = setTimeout
+  window.setTimeout = (act, time) => later(() => { if (time === 400) isSeen = false; act() }, time)`
+
 // Keeps what it notifies of.
 const listening = `
   window.notes = []
@@ -21,6 +28,7 @@ const listening = `
 export const rooms = {
   kept: {},
   hidden: {},
+  brief: {},
   noted: {},
   unnoted: {},
   late: { claim_ms: 1000 },
@@ -80,6 +88,21 @@ export const cases = {
     await tab.until(isInside)
     assert.match(site.browserVisits('/hidden')[0].pass, /^room=hidden; id=[0-9a-f]{32}$/)
     assert.equal((await proxy.counts('hidden')).active, 1)
+  },
+
+  'it does not enter if its tab is hidden in the last moment, and enters when it is seen again': async ({ browser, proxy, site }) => {
+    const { holder } = await proxy.fill('brief', 0)
+    const person = await browser.person()
+    const tab = await person.tab({ prelude: hiding })
+    await tab.open(proxy.page('brief'))
+    await tab.until(isWaiting)
+    await holder.leave()
+    await tab.until(`${isCalled} && !isSeen`)
+    assert.equal(await site.isVisited('/brief', 3000), false)
+    const visited = site.isVisited('/brief', 5000)
+    await tab.evaluate("isSeen = true; document.dispatchEvent(new Event('visibilitychange'))")
+    assert.equal(await visited, true)
+    await tab.until(isInside)
   },
 
   'a notification is shown to who asked for it, in a tab that stays open in the background': async ({ browser, proxy }) => {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/relay.hpp"
@@ -224,6 +225,42 @@ TEST_CASE("a proxy that is cut off lets visitors in with `open`, and none with `
     CHECK(crowd.lost() == 0);
     CHECK(sale.shop.ids().size() == 16);
   }
+}
+
+TEST_CASE("what is left of a place writes no rows in the log, however often it is shown") {
+  if (!Postgres::is_installed()) return;
+  TwoProxies sale(always(1));
+  const auto rows = [&] {
+    return std::stoll(Postgres::ask(sale.url, "SELECT number FROM room WHERE name = 'sale'"));
+  };
+  RawClient client(sale.first.port());
+  std::string cookie;
+  const auto ask = [&](const std::string& what, const std::string& fields) {
+    const Message answer =
+        client.ask(what + " HTTP/1.1\r\nHost: a\r\n" + fields + "Cookie: " + cookie + "\r\n\r\n");
+    return std::pair(answer.status(), answer.field("Set-Cookie").value_or(""));
+  };
+  const std::string leave = "POST /_spillway/rooms/sale/leave";
+  const std::string leaving = "Spillway-Leave: 1\r\nContent-Length: 0\r\n";
+  const auto keep = [&](const std::string& set) { cookie = set.substr(0, set.find(';')); };
+
+  keep(ask("GET /sale/page", "Accept: text/html\r\nSec-Fetch-Mode: navigate\r\n").second);
+  REQUIRE(cookie.starts_with("spillway-sale=s"));
+  auto before = rows();
+  for (int n = 0; n < 200; ++n) REQUIRE(ask(leave, leaving).first == 204);
+  CHECK(rows() - before < 100);
+
+  keep(ask("GET /_spillway/rooms/sale/ticket", "Sec-Fetch-Mode: cors\r\n").second);
+  REQUIRE(cookie.starts_with("spillway-sale=t"));
+  const auto with = rows();
+  REQUIRE(ask(leave, leaving).first == 204);
+  CHECK(rows() > with);  // the control: it was a place
+  before = rows();
+  for (int n = 0; n < 200; ++n) {
+    REQUIRE(ask(leave, leaving).first == 404);
+    REQUIRE(ask("POST /_spillway/rooms/sale/extend", "Content-Length: 0\r\n").first == 404);
+  }
+  CHECK(rows() - before < 100);
 }
 
 TEST_CASE("a device is one visitor's: both proxies say whose, and one that is cut off gives none") {

@@ -318,6 +318,12 @@ TEST_CASE("a cookie that a sister host can plant does not hide the visitor's own
   const std::string planted = attacker.jar().substr(std::string("__Host-").size());
   for (int n = 0; n < 20; ++n) victim.carry(victim.jar() + "; " + planted);
   CHECK(victim.poll().at("id") == own);
+  // Nor does it count before the visitor has one of its own: that would be the attacker's place.
+  Visitor newcomer(proxy);
+  newcomer.carry(planted);
+  CHECK(newcomer.visit().status() == 503);
+  CHECK(newcomer.jar().starts_with("__Host-spillway-sale=s"));
+  CHECK(newcomer.poll().at("id") != attacker.poll().at("id"));
 }
 
 TEST_CASE("a visitor of many waiting rooms is known in each") {

@@ -48,6 +48,15 @@ void enter(Visitor& visitor) {
   REQUIRE(is_in(visitor.visit()));
 }
 
+const std::string kProvisional =
+    R"(spillway_waiting_room_visitors{room="sale",state="provisional"})";
+
+Message send_form(Visitor& visitor) {
+  return visitor.ask("POST", "/sale/form",
+                     "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Site: same-origin\r\n"
+                     "Content-Length: 0\r\n");
+}
+
 }  // namespace
 
 TEST_CASE("what is no visit claims no ticket, and does not use up the place of its visitor") {
@@ -203,6 +212,31 @@ TEST_CASE("who was let in waits for a slot as long as its new class does") {
   CHECK(holder.read_response().status() == 200);
 }
 
+TEST_CASE("a tunnel, an event stream or a download that a first contact opens is a session") {
+  constexpr Milliseconds kLong{60'000};
+  const ScriptedPeer peer([&](PeerConnection& proxy) {
+    const auto request = proxy.read_request();
+    if (!request) return;
+    const std::string target = request->target();
+    proxy.send(target == "/sale/chat" ? kSwitching
+               : target == "/sale/news"
+                   ? "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n:\n\n"
+                   : "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbegun");
+    proxy.wait_closed(kLong);
+  });
+  json room{{"active_sessions", 3}, {"idle_ms", 1000}};
+  ProxyUnderTest proxy(peer.address(),
+                       selling(room, {{"app", {{"response_timeout_ms", kLong.count()}}}}));
+  std::vector<RawClient> clients;
+  for (const std::string target : {"/sale/chat", "/sale/news", "/sale/file"}) {
+    RawClient& client = clients.emplace_back(proxy.port());
+    client.send(target == "/sale/chat" ? upgrade(target) : get(target));
+    CHECK(client.read_head().field("Set-Cookie").value_or("").starts_with("spillway-sale=p"));
+  }
+  CHECK(proxy.metric_becomes(R"(spillway_waiting_room_visitors{room="sale",state="active"})", 3));
+  CHECK(proxy.metric(R"(spillway_waiting_room_visitors{room="sale",state="provisional"})") == 0);
+}
+
 TEST_CASE("a session does not end while a tunnel, an event stream or a download of it is open") {
   constexpr Milliseconds kLong{60'000};
   const ScriptedPeer peer([&](PeerConnection& proxy) {
@@ -243,4 +277,40 @@ TEST_CASE("a session does not end while a tunnel, an event stream or a download 
       R"(spillway_waiting_room_ended_total{room="sale",what="session",cause="idle"})", 1, kLong));
   const std::string inside = proxy.admin("/rooms/sale/tickets?status=fulfilled").body;
   for (const std::string& id : ids) CHECK(inside.find(id) != std::string::npos);
+}
+
+TEST_CASE("a visitor that fills in a form for over a minute is not sent to the end of the line") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}}));
+  Visitor newcomer(proxy);
+  REQUIRE(is_in(newcomer.visit("/sale/form")));
+  const std::string first_pass = newcomer.jar();
+  REQUIRE(proxy.metric(kProvisional) == 1);
+  REQUIRE(proxy.metric_becomes(kProvisional, 0, Milliseconds(65'000)));
+  Visitor reader(proxy);  // by another connection: that one was idle for too long
+  reader.carry(first_pass);
+  Visitor holder(proxy);
+  REQUIRE(is_in(holder.visit()));
+  REQUIRE(is_in(holder.visit()));
+  Visitor waiting(proxy);
+  REQUIRE(waiting.join().at("position") == 1);
+
+  const Message refused = send_form(reader);
+  CHECK(refused.status() == 503);
+  CHECK(refused.body.find("WAITING_ROOM") != std::string::npos);
+  CHECK(reader.jar() == first_pass);
+  Visitor tab(proxy);
+  tab.carry(first_pass);
+  CHECK(tab.visit("/sale/form").status() == 503);
+  REQUIRE(tab.jar().starts_with("spillway-sale=t"));
+  CHECK(tab.poll().at("position") == 1);
+  CHECK(waiting.poll().at("position") == 2);
+  CHECK(reader.poll().at("state") == "waiting");
+
+  holder.ask("POST", "/_spillway/rooms/sale/leave", "Spillway-Leave: 1\r\nContent-Length: 0\r\n");
+  REQUIRE(tab.is_called());
+  CHECK(is_in(send_form(reader)));
+  CHECK(is_in(reader.visit()));
+  CHECK(proxy.metric(R"(spillway_waiting_room_visitors{room="sale",state="active"})") == 1);
+  CHECK(waiting.visit().status() == 503);
 }

@@ -65,7 +65,7 @@ struct FullRoom {
   Time now = kStart;
 };
 
-Terms full_room() {
+Terms terms_of_full_room() {
   Terms terms = shared(0);
   terms.active_sessions = 1;
   return terms;
@@ -83,7 +83,7 @@ TEST_CASE("the lowest tier gets its share of each minute's entries under endless
 }
 
 TEST_CASE("the higher tier is called first, and within a tier who came first") {
-  FullRoom full(full_room());
+  FullRoom full(terms_of_full_room());
   full.join(1, kStandard);
   full.join(2, kVip);
   full.join(3, kPremium);
@@ -114,7 +114,7 @@ TEST_CASE("the higher tier is called first, and within a tier who came first") {
 }
 
 TEST_CASE("a cursor goes on behind a ticket that has ended, in its tier") {
-  FullRoom full(full_room());
+  FullRoom full(terms_of_full_room());
   for (std::uint64_t n = 1; n <= 9; ++n) full.join(n, static_cast<Priority>(n % 3));
   const auto page = full.room.list_line(std::nullopt, 4, full.now);
   REQUIRE(page.size() == 4);
@@ -126,7 +126,7 @@ TEST_CASE("a cursor goes on behind a ticket that has ended, in its tier") {
 }
 
 TEST_CASE("a move is within the tier") {
-  FullRoom full(full_room());
+  FullRoom full(terms_of_full_room());
   full.join(1, kStandard);
   full.join(2, kStandard);
   full.join(3, kVip);
@@ -139,7 +139,7 @@ TEST_CASE("a move is within the tier") {
 }
 
 TEST_CASE("a risen position says why for as long as it is higher than it was told") {
-  FullRoom full(full_room());
+  FullRoom full(terms_of_full_room());
   full.join(1, kStandard);
   full.join(2, kStandard);
   CHECK(full.hear(2).why == Why::none);
@@ -164,11 +164,11 @@ TEST_CASE("a risen position says why for as long as it is higher than it was tol
 }
 
 TEST_CASE("other tiers after a reload change nobody's place") {
-  FullRoom full(full_room());
+  FullRoom full(terms_of_full_room());
   full.join(1, kStandard);
   full.join(2, kVip);
   full.join(3, kPremium);
-  Terms terms = full_room();
+  Terms terms = terms_of_full_room();
   terms.tiers = tiers_of({{kVip, 0}, {kStandard, 0}});
   full.room.set_terms(terms, full.now);
   CHECK(full.listed() == Numbers{3, 2, 1});
@@ -194,7 +194,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the door is closed to a tier by those who are called before it, and not by lower ones") {
-  Terms terms = full_room();
+  Terms terms = terms_of_full_room();
   terms.max_wait = Milliseconds(300'000);  // ten calls, one every 30 s at most
   FullRoom full(terms);
   for (std::uint64_t n = 1; n <= 10; ++n) full.join(n, kStandard);
@@ -208,7 +208,7 @@ TEST_CASE("the door is closed to a tier by those who are called before it, and n
 }
 
 TEST_CASE("one tier in use costs one line, whatever tiers there are") {
-  Terms terms = full_room();
+  Terms terms = terms_of_full_room();
   terms.max_wait = std::chrono::hours(24);
   WaitingRoom room(terms);
   for (std::uint64_t n = 0; n < 1000; ++n) room.join(id_of(n), kStart, kStart);

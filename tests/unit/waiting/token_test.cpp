@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "crowd.hpp"
+
 namespace spillway::waiting {
 namespace {
 
@@ -172,6 +174,25 @@ TEST_CASE("a token is void when its key has been replaced for a day") {
   CHECK_FALSE(kKeys.read(text, "sale", kNow - std::chrono::hours(24)));
   // As many keys later as there are numbers, the number is the same and the key another.
   CHECK_FALSE(kKeys.read(text, "sale", kNow + std::chrono::hours(12 * 256)));
+}
+
+TEST_CASE(
+    "a ticket is signed anew before a cookie that keeps it for as long as it counts is over") {
+  const TokenKeys keys(HmacKey{});
+  const Milliseconds use = TokenKeys::kKeyUse;
+  for (const Milliseconds after : {Milliseconds(1000), use / 2, use - Milliseconds(1000)}) {
+    const Time begin = Time(use * 40'000);
+    const Time written = begin + after;
+    const TokenText text = keys.write({TokenKind::ticket, id_of(1), 0, written}, "sale", written);
+    const auto read = [&](Time at) { return keys.read({text.data(), text.size()}, "sale", at); };
+    // From then on it is signed anew, by a poll, within less than a minute.
+    const Time worn = begin + 2 * use;
+    REQUIRE_FALSE(read(worn - kTick)->is_worn);
+    REQUIRE(read(worn)->is_worn);
+    CHECK(worn + Milliseconds(60'000) < written + TokenKeys::kAccepted);
+    CHECK(read(worn + use - kTick));
+    CHECK_FALSE(read(written + TokenKeys::kAccepted));
+  }
 }
 
 TEST_CASE("an offer is of its stamp, and does not read as it, nor says whose it is") {

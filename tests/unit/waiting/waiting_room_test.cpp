@@ -124,7 +124,8 @@ TEST_CASE("a provisional pass becomes a session once, whoever shows it how often
   CHECK(scene.counts().active == 1);
   CHECK(scene.counts().provisional == 0);
   // None is left for another pass of that second: it waits.
-  CHECK(scene.room.use(id_of(2), 0, issued, scene.now).use == Use::over);
+  CHECK(scene.room.use(id_of(2), 0, issued, scene.now).use == Use::waits);
+  CHECK(scene.counts().active == 1);
 }
 
 TEST_CASE("tickets stand in the order of arrival, whenever they come back") {

@@ -155,7 +155,7 @@ TEST_CASE("a program that never waited goes on with its first pass") {
       "sale", settings,
       std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2}));
   TimePoint now = Clock::now();
-  REQUIRE(room.perform(waiting::Arrive{}, now) == waiting::WaitingRoom::Door::enter);
+  REQUIRE(room.perform(waiting::Arrive{}, now).door == waiting::WaitingRoom::Door::enter);
   Token first{TokenKind::pass, {{7}}, 0, room.time_at(now)};
   first.carrier = Carrier::field;
   CHECK_FALSE(room.keeps(first, now));  // it is no session before it is shown

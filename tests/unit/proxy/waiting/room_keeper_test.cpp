@@ -123,6 +123,10 @@ class Proxy {
     if (!outcome) return room->perform_apart(command, Clock::now());
     return std::get<typename C::Result>(*std::move(outcome));
   }
+  std::optional<Door> arrives() {
+    const auto arrived = ask(waiting::Arrive{});
+    return arrived ? std::optional(arrived->door) : std::nullopt;
+  }
   Token stamp(std::uint8_t number) {
     return {TokenKind::stamp, {{number}}, 0, room->time_at(Clock::now())};
   }
@@ -159,7 +163,7 @@ config::WaitingRoom one_place(config::OnStoreFailure on_failure = config::OnStor
 TEST_CASE("a second proxy learns of the first one's visitors, also from a snapshot") {
   Database database;
   Proxy first(database, one_place());
-  CHECK(first.ask(waiting::Arrive{}) == Door::enter);
+  CHECK(first.arrives() == Door::enter);
   CHECK(first.room->look_at_door({}, Clock::now()) == Door::wait);
   REQUIRE(first.joins(1));
   REQUIRE(first.joins(2));
@@ -201,7 +205,7 @@ TEST_CASE("a proxy that knows more than the database that took over forgets it")
   Database database;
   Proxy first(database, one_place());
   Proxy second(database, one_place());
-  REQUIRE(first.ask(waiting::Arrive{}) == Door::enter);
+  REQUIRE(first.arrives() == Door::enter);
   REQUIRE(first.joins(1));
   std::size_t rows = 0;
   {
@@ -246,13 +250,13 @@ TEST_CASE("with `open` a proxy that is cut off goes on, and what became of it is
   Proxy first(database, room);
   Proxy second(database, room);
   REQUIRE(second.becomes([&] { return second.room->sight(Clock::now()).proxies == 2; }));
-  REQUIRE(first.ask(waiting::Arrive{}) == Door::enter);
+  REQUIRE(first.arrives() == Door::enter);
   REQUIRE(second.becomes([&] { return second.room->counts(Clock::now()).provisional == 1; }));
   second.is_cut = true;
   REQUIRE(second.becomes([&] { return second.ask(waiting::Arrive{}).has_value(); }));
   // Of four that were free it has two.
-  CHECK(second.ask(waiting::Arrive{}) == Door::enter);
-  CHECK(second.ask(waiting::Arrive{}) != Door::enter);
+  CHECK(second.arrives() == Door::enter);
+  CHECK(second.arrives() != Door::enter);
   const Token pass{TokenKind::pass, {{7}}, 0, second.room->time_at(Clock::now())};
   const auto renewal = second.ask(waiting::ShowPass{{pass}});
   REQUIRE(renewal);
@@ -339,13 +343,13 @@ TEST_CASE(
 TEST_CASE("while the database takes no rows a proxy with `open` lets in its share once") {
   Database database;
   Proxy first(database, settings(5, config::OnStoreFailure::open));
-  REQUIRE(first.ask(waiting::Arrive{}) == Door::enter);
+  REQUIRE(first.arrives() == Door::enter);
   database.only_reads = true;
   REQUIRE(first.becomes([&] { return first.failures == 1; }));
   int entered = 0;
   // It is read all the while, and tried to be written to, too.
   CHECK(first.becomes([&] {
-    if (first.ask(waiting::Arrive{}) == Door::enter) ++entered;
+    if (first.arrives() == Door::enter) ++entered;
     return database.refused > 8;
   }));
   CHECK(entered == 4);

@@ -1,0 +1,52 @@
+// What a waiting room keeps of a ticket that waits or is called.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "waiting/lane.hpp"
+#include "waiting/poll_limit.hpp"
+#include "waiting/ticket.hpp"
+#include "waiting/tier.hpp"
+#include "waiting/told.hpp"
+
+namespace spillway::waiting {
+
+struct TicketRecord {
+  TicketId id;
+  Time joined{};
+  Time heard{};        // when it was last
+  Time fresh_until{};  // called: by then it has learned of it
+  Time claim_until{};  // likewise
+  Told told;
+  PollLimit polls;
+  std::uint32_t poll_ms = 0;
+  LeastTold least;
+  std::uint32_t first_ahead = UINT32_MAX;  // when it was heard of first
+  std::uint8_t missed = 0;                 // calls, up to Terms::attempts
+  std::uint8_t extended = 0;               // this call, up to Terms::claim_extensions
+  std::uint8_t steps = 0;                  // View::steps
+  Priority priority = 0;
+  std::uint32_t streams = 0;  // so far
+  bool has_page = false;      // was shown it since it was heard of otherwise
+  bool is_called = false;
+  bool is_called_by_hand = false;  // by the operator
+  Coming coming = Coming::fresh;
+  std::uint8_t failed = 0;  // entries, up to Terms::attempts
+
+  // When it is heard of next, at the latest.
+  Milliseconds interval() const {
+    return std::max(Milliseconds(poll_ms), has_page ? kPageReload : Milliseconds(0));
+  }
+
+  // Without `polls` and `streams`, which are of one process.
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.id, self.joined, self.heard, self.fresh_until, self.claim_until, self.told,
+            self.poll_ms, self.least, self.first_ahead, self.missed, self.extended, self.steps,
+            self.priority, self.is_called, self.is_called_by_hand, self.coming, self.failed,
+            self.has_page);
+  }
+};
+
+}  // namespace spillway::waiting
