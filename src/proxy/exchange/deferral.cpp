@@ -13,7 +13,7 @@
 #include "jobs/route_room.hpp"
 #include "jobs/stored_request.hpp"
 #include "proxy/exchange/counted_client.hpp"
-#include "proxy/exchange/key_question.hpp"
+#include "proxy/exchange/store_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/jobs/new_job_id.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 constexpr std::chrono::seconds kLongestWait{60};
 
 // Of a request that could be forwarded meanwhile.
-constexpr Duration kKeyPatience = std::chrono::milliseconds(100);
+constexpr Duration kPatience = std::chrono::milliseconds(100);
 
 jobs::Digest digest_of(std::string_view text) {
   const Sha256 whole = sha256(text);
@@ -85,15 +85,42 @@ Task<Deferral::KeyState> Deferral::take_key() {
   const config::Route& route = request_.config().routes[index(request_.subject.route)];
   const jobs::Digest scope = jobs::scope_of(route.name, principal(), *key.key);
   const bool is_taken = key_.take(services_.jobs->keys_in_hand(), scope, KeyUse::live);
-  if (services_.jobs->is_available()) {
-    const bool is_known =
-        co_await is_known_key(services_, parking_, scope, services_.now() + kKeyPatience);
-    if (is_known) {
-      key_.release();
-      co_return KeyState::of_job;
-    }
+  store::Command question = store::KnowsKey{.scope = scope};
+  const std::optional<store::Command> told = co_await ask(std::move(question));
+  if (told && std::get<store::KnowsKey>(*told).is_known) {
+    key_.release();
+    co_return KeyState::of_job;
   }
   co_return is_taken ? KeyState::free : KeyState::in_hand;
+}
+
+bool Deferral::has_order() const {
+  return defer() != nullptr && order().has_value() && has_form_to_defer();
+}
+
+Task<bool> Deferral::is_behind_jobs() {
+  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  store::Command question = store::HasUnfinished{.route = route.name, .order = *order()};
+  const std::optional<store::Command> told = co_await ask(std::move(question));
+  const bool has_any = told && std::get<store::HasUnfinished>(*told).has_any;
+  co_return has_any;
+}
+
+// nullopt: it has not answered soon, or cannot be asked.
+Task<std::optional<store::Command>> Deferral::ask(store::Command question) {
+  if (!services_.jobs->is_available()) co_return std::nullopt;
+  std::optional<store::Command> told =
+      co_await ask_store(services_, parking_, std::move(question), services_.now() + kPatience);
+  co_return told;
+}
+
+// In which its jobs, and what overtakes them, have their turn.
+std::optional<jobs::Digest> Deferral::order() const {
+  const std::string& order_by = defer()->order_by;
+  if (order_by.empty()) return std::nullopt;
+  const http::Field* const field = request_.head.fields.find(order_by);
+  if (field == nullptr) return std::nullopt;
+  return digest_of(field->value);
 }
 
 bool Deferral::takes(const Fault& fault) const {
@@ -200,10 +227,7 @@ std::optional<Fault> Deferral::fill(jobs::NewJob& job, std::string content) cons
   job.tenant_name = tenant.value();
   job.method = head.method_name;
   job.target = head.path_and_query;
-  if (!settings.order_by.empty()) {
-    const http::Field* const order = head.fields.find(settings.order_by);
-    if (order != nullptr) job.order = digest_of(order->value);
-  }
+  job.order = order();
   job.head = jobs::stored_head(forwarded_head(), head.method, content.size());
   if (job.head.empty()) return head_too_large();
   job.body = std::move(content);
