@@ -4,11 +4,11 @@
 #include <array>
 #include <utility>
 
-#include "base/sha256.hpp"
 #include "config/choices.hpp"
 #include "http/rewrite.hpp"
 #include "jobs/deferral_rule.hpp"
 #include "jobs/idempotency.hpp"
+#include "jobs/order.hpp"
 #include "jobs/prefer.hpp"
 #include "jobs/route_room.hpp"
 #include "jobs/stored_request.hpp"
@@ -26,13 +26,6 @@ constexpr std::chrono::seconds kLongestWait{60};
 
 // Of a request that could be forwarded meanwhile.
 constexpr Duration kPatience = std::chrono::milliseconds(100);
-
-jobs::Digest digest_of(std::string_view text) {
-  const Sha256 whole = sha256(text);
-  jobs::Digest digest;
-  std::copy_n(whole.begin(), digest.size(), digest.begin());
-  return digest;
-}
 
 }  // namespace
 
@@ -120,7 +113,10 @@ std::optional<jobs::Digest> Deferral::order() const {
   if (order_by.empty()) return std::nullopt;
   const http::Field* const field = request_.head.fields.find(order_by);
   if (field == nullptr) return std::nullopt;
-  return digest_of(field->value);
+  const traffic::Tenant& tenant = request_.subject.tenant;
+  if (tenant.source == config::TenantKey::client_address) return jobs::order_of(field->value);
+  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  return jobs::order_of(route.name, tenant.value(), field->value);
 }
 
 bool Deferral::takes(const Fault& fault) const {

@@ -150,3 +150,31 @@ TEST_CASE("a request with a key that waits for its order is told of the same job
   REQUIRE(Operator{proxy.admin_port()}.come_to(2, "state=succeeded"));
   CHECK(accounts.orders() == Targets{"/export/order/1held", "/export/order/2"});
 }
+
+TEST_CASE("a client does not hold up the order of a verified tenant with the same value") {
+  Accounts accounts;
+  json settings = in_order_of_accounts({{"when", "prefer"}});
+  settings["trusted_peers"] = {"127.0.0.1"};
+  settings["trusted_headers"] = {{"tenant", "X-Tenant"}};
+  settings["tenants"] = {
+      {"api_keys",
+       {{{"name", "acme"}, {"key", "acme-key-0"}}, {{"name", "b"}, {"key", "b-key-00"}}}}};
+  ProxyUnderTest proxy(accounts.address(), settings);
+  const std::string async = std::string(kAccount7) + "Prefer: respond-async\r\n";
+  // Whose request is held up, by whose job.
+  const auto status_behind = [&](const std::string& job_of, const std::string& request_of) {
+    REQUIRE(ask_in_order(proxy, "/export/order/1held", async + job_of).status() == 202);
+    return ask_in_order(proxy, "/export/order/2", kAccount7 + request_of).status();
+  };
+  const std::string acme = "X-Api-Key: acme-key-0\r\n", b = "X-Api-Key: b-key-00\r\n";
+  const std::string named = "X-Tenant: initech\r\n";
+  CHECK(status_behind("", acme) == 200);
+  CHECK(status_behind("", named) == 200);
+  CHECK(status_behind(b, acme) == 200);
+  CHECK(status_behind(b, named) == 200);
+  // Negative controls: their own, and clients that are not told apart by what they are called.
+  CHECK(status_behind(b, b) == 202);
+  CHECK(status_behind(acme, acme) == 202);
+  CHECK(status_behind(named, named) == 202);
+  CHECK(status_behind("", "") == 202);
+}
