@@ -35,11 +35,16 @@ const config::Defer* Deferral::defer() const {
   return defer ? &*defer : nullptr;
 }
 
+// What is deferred now ends with this process, and would not be forwarded before.
+bool Deferral::would_be_lost() const {
+  return services_.draining && request_.config().store.url == store::kMemoryUrl;
+}
+
 bool Deferral::may_be_deferred() const {
   const http::Framing& framing = request_.head.framing;
   const bool is_long =
       framing.kind == http::Framing::Kind::length && framing.length > defer()->max_body_bytes;
-  return !is_long && has_form_to_defer();
+  return !is_long && !would_be_lost() && has_form_to_defer();
 }
 
 // By its method and its form.
@@ -88,7 +93,7 @@ Task<Deferral::KeyState> Deferral::take_key() {
 }
 
 bool Deferral::has_order() const {
-  return defer() != nullptr && order().has_value() && has_form_to_defer();
+  return defer() != nullptr && order().has_value() && !would_be_lost() && has_form_to_defer();
 }
 
 Task<bool> Deferral::is_behind_jobs() {

@@ -80,6 +80,7 @@ class Deferral {
 
  private:
   const config::Defer* defer() const;
+  bool would_be_lost() const;
   bool may_be_deferred() const;
   bool has_form_to_defer() const;
   bool is_letter(const Fault& fault) const;
