@@ -76,7 +76,8 @@ void describe(Visitor& visit, Defer& x) {
       "have three times as many as are left, so three quarters if it is alone.");
   visit("order_by", x.order_by, kFieldName,
         "Request field whose value names a sequence: its jobs run one after another, in the order "
-        "of their acceptance, retries included; empty: no order.");
+        "of their acceptance, retries included, and no request of it overtakes them; empty: no "
+        "order.");
   visit("class", x.traffic_class, ClassName{},
         "Class in which jobs compete with live requests; default: below all, with the slots that "
         "no live request wants.");

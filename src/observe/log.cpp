@@ -115,7 +115,7 @@ void add_time(JsonLine& line, std::string_view key, const std::optional<jobs::Wa
 
 void add_filter(JsonLine& line, const store::Filter& filter) {
   line.open("filter");
-  if (filter.id) line.text("id", jobs::to_text(*filter.id));
+  if (filter.id) line.text("id", jobs::to_text(*filter.id).substr(0, 16));
   if (filter.state) line.text("state", jobs::name(*filter.state));
   if (filter.route) line.text("route", filter.route->substr(0, kMaxPath));
   if (filter.cause) line.text("cause", jobs::name(*filter.cause));

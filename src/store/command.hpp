@@ -77,6 +77,14 @@ struct KnowsKey {
   bool is_known = false;
 };
 
+// Whether a job of this order on the route has not ended: a request of the order that is forwarded
+// now overtakes it.
+struct HasUnfinished {
+  std::string route;
+  jobs::Digest order{};
+  bool has_any = false;
+};
+
 // Writes down a request that is not to be forwarded unless it is replayed: it is dead from its
 // acceptance on, without an attempt. One whose id is there already is the same one, and nothing
 // changes. Its Idempotency-Key is not kept: its client was refused, and may try again with it.
@@ -260,8 +268,8 @@ struct Totals {
   std::uint64_t dead_rows = 0;
 };
 
-using Command =
-    std::variant<Join, Renew, Leave, Release, Enqueue, KnowsKey, Bury, Lanes, Claim, Announce,
-                 Settle, Cancel, Find, ReadAnswer, Inspect, List, Replay, Purge, Sweep, Totals>;
+using Command = std::variant<Join, Renew, Leave, Release, Enqueue, KnowsKey, HasUnfinished, Bury,
+                             Lanes, Claim, Announce, Settle, Cancel, Find, ReadAnswer, Inspect,
+                             List, Replay, Purge, Sweep, Totals>;
 
 }  // namespace spillway::store

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/command.hpp"
@@ -14,6 +15,9 @@
 #include "store/key.hpp"
 
 namespace spillway::store {
+
+// Of a store that ends with its process.
+inline constexpr std::string_view kMemoryUrl = "memory:";
 
 class JobStore {
  public:

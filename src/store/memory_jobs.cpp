@@ -191,6 +191,10 @@ void MemoryJobs::execute(KnowsKey& command, WallTime) {
   command.is_known = keys_.contains(command.scope);
 }
 
+void MemoryJobs::execute(HasUnfinished& command, WallTime) {
+  command.has_any = ordered_.contains({command.route, command.order});
+}
+
 void MemoryJobs::execute(Bury& command, WallTime now) {
   if (find(command.job.id) != nullptr) return;
   const Seq seq = ++last_seq_;

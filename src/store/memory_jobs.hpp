@@ -22,6 +22,7 @@ class MemoryJobs {
   void execute(Announce&, jobs::WallTime) {}  // there is no other
   void execute(Enqueue& command, jobs::WallTime now);
   void execute(KnowsKey& command, jobs::WallTime now);
+  void execute(HasUnfinished& command, jobs::WallTime now);
   void execute(Bury& command, jobs::WallTime now);
   void execute(Lanes& command, jobs::WallTime now);
   void execute(Claim& command, jobs::WallTime now);

@@ -12,7 +12,7 @@ namespace {
 
 Opened open_plain(const std::string& url, const std::filesystem::path& directory,
                   const KeyMark& mark) {
-  if (url == "memory:") return {open_memory(), {}};
+  if (url == kMemoryUrl) return {open_memory(), {}};
   if (url.empty()) return open_sqlite(directory / kDefaultFile, mark);
   constexpr std::string_view kSqlite = "sqlite:";
   if (url.starts_with(kSqlite) && url.size() > kSqlite.size()) {

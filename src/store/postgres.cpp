@@ -120,6 +120,7 @@ struct Execution {
   void operator()(Release& release) const { do_release(batch, release); }
   void operator()(Enqueue&) const {}  // of a group
   void operator()(KnowsKey& asked) const { add_knows_key(batch, asked); }
+  void operator()(HasUnfinished& asked) const { add_has_unfinished(batch, asked); }
   void operator()(Bury&) const {}  // of a group
   void operator()(Lanes& lanes) const { add_lanes(batch, lanes); }
   void operator()(Claim&) const {}  // of a group

@@ -283,6 +283,13 @@ void add_knows_key(PostgresBatch& batch, KnowsKey& asked) {
             [&asked](const PostgresRows& rows) { asked.is_known = rows.size() > 0; });
 }
 
+void add_has_unfinished(PostgresBatch& batch, HasUnfinished& asked) {
+  PostgresParameters parameters;
+  parameters.add(asked.order).add(std::string_view(asked.route));
+  batch.add(PostgresStatement::look_up_line, std::move(parameters),
+            [&asked](const PostgresRows& rows) { asked.has_any = rows.flag(0, 0); });
+}
+
 void add_buries(PostgresBatch& batch, std::span<Bury* const> group) {
   if (group.empty()) return;
   JobColumns columns;

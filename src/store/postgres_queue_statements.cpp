@@ -91,6 +91,11 @@ UNION ALL
 SELECT j.scope, j.id, j.fingerprint FROM unnest($2::uuid[]) AS i(id) JOIN job j ON j.id = i.id
 )sql";
 
+constexpr std::string_view kLookUpLine = R"sql(
+SELECT EXISTS (SELECT FROM line l WHERE l.ordered_by = $1::uuid AND l.route = $2::text
+               AND NOT l.is_over)
+)sql";
+
 // $2 to $7: of each lane what it is called, a low watermark of due (so that the rows that were
 // claimed before, and which a long transaction keeps from being vacuumed, are not read again), how
 // many jobs it is asked for, and how often these may have been recovered. $8: kStepBytes, of each
@@ -228,6 +233,7 @@ std::vector<PostgresStatementText> postgres_queue_statements() {
       {careful_enqueue_ordered, careful_text(kEnqueueOrdered)},
       {bury, careful_text(kBury)},
       {look_up_scopes, std::string(kLookUpScopes)},
+      {look_up_line, std::string(kLookUpLine)},
       {claim, std::string(kPick).append(kTake).append(kAsDue)},
       {claim_and_tell,
        std::string(kPick).append(kLookForLeft).append(kTake).append(kTellOfLeft).append(kAsDue)},

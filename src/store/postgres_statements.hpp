@@ -24,6 +24,7 @@ enum class PostgresStatement : std::uint8_t {
   careful_enqueue_ordered,
   bury,
   look_up_scopes,
+  look_up_line,
   claim,
   claim_and_tell,
   settle,

@@ -55,6 +55,12 @@ void SqliteEnqueue::operator()(KnowsKey& command, jobs::WallTime) {
   command.is_known = keys_.find(command.scope).has_value();
 }
 
+void SqliteEnqueue::operator()(HasUnfinished& command, jobs::WallTime) {
+  const std::optional<std::int64_t> route = ledger_.find(command.route);
+  const std::string order(command.order.begin(), command.order.end());
+  command.has_any = route && records_.has_others(*route, order, 0);
+}
+
 // It waits for no time at all: it cannot be claimed in between. It does not hold up its order
 // either, so its end unblocks no other job.
 void SqliteEnqueue::operator()(Bury& command, jobs::WallTime now) {

@@ -1,4 +1,4 @@
-// Enqueue, KnowsKey and Bury on SQLite.
+// Enqueue, KnowsKey, HasUnfinished and Bury on SQLite.
 #pragma once
 
 #include "store/sqlite_keys.hpp"
@@ -13,6 +13,7 @@ class SqliteEnqueue {
 
   void operator()(Enqueue& command, jobs::WallTime now);
   void operator()(KnowsKey& command, jobs::WallTime now);
+  void operator()(HasUnfinished& command, jobs::WallTime now);
   void operator()(Bury& command, jobs::WallTime now);
 
  private:

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "cache/rules/invalidation.hpp"
 #include "cache/rules/storable.hpp"
 #include "cache/rules/validity.hpp"
+#include "proxy/exchange/cache_invalidation.hpp"
 #include "proxy/exchange/long_lived.hpp"
 
 namespace spillway::proxy {
@@ -15,9 +15,7 @@ constexpr std::size_t kMostPhrase = 1024;
 }  // namespace
 
 void CacheFill::begin(const http::ResponseHead& response, TimePoint requested_at, bool is_lesser) {
-  if (request_.generation->has_caches() &&
-      cache::invalidates(request_.head.method, response.status))
-    invalidate(response);
+  invalidate_changed(request_, response);
   if (shows_another(response, is_lesser)) lookup_.cache()->withdraw(lookup_.key());
   if (!lookup_.is_usable() || request_.head.method != http::Verb::get || is_lesser ||
       lookup_.wants_part())
@@ -100,24 +98,6 @@ bool CacheFill::finish() {
   filling_.reset();
   flight_.land(stored ? cache::Landing::stored : cache::Landing::nothing);
   return static_cast<bool>(stored);
-}
-
-// Invalidates the stored responses of URIs that this request changed (RFC 9111 section 4.4).
-void CacheFill::invalidate(const http::ResponseHead& response) {
-  invalidate_target(request_.head.path_and_query);
-  for (const http::FieldId id : {http::FieldId::location, http::FieldId::content_location}) {
-    const http::Field* const field = response.fields.find(id);
-    if (field == nullptr) continue;
-    const std::string_view target = cache::same_authority_target(field->value, request_.head.host);
-    if (!target.empty()) invalidate_target(target);
-  }
-}
-
-void CacheFill::invalidate_target(std::string_view path_and_query) {
-  const traffic::PathRoute path = request_.generation->generation().classifier.route_of(
-      http::Verb::get, "GET", request_.head.host, path_and_query);
-  cache::ResponseCache* const cache = request_.generation->cache(path.route);
-  if (cache != nullptr) cache->invalidate(request_.head.host, path_and_query, Clock::now());
 }
 
 }  // namespace spillway::proxy

@@ -35,8 +35,6 @@ class CacheFill {
  private:
   bool shows_another(const http::ResponseHead& response, bool is_lesser) const;
   bool is_stored_lately(TimePoint now) const;
-  void invalidate(const http::ResponseHead& response);
-  void invalidate_target(std::string_view path_and_query);
 
   Services& services_;
   const RequestContext& request_;

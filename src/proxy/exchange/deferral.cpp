@@ -4,16 +4,16 @@
 #include <array>
 #include <utility>
 
-#include "base/sha256.hpp"
 #include "config/choices.hpp"
 #include "http/rewrite.hpp"
 #include "jobs/deferral_rule.hpp"
 #include "jobs/idempotency.hpp"
+#include "jobs/order.hpp"
 #include "jobs/prefer.hpp"
 #include "jobs/route_room.hpp"
 #include "jobs/stored_request.hpp"
 #include "proxy/exchange/counted_client.hpp"
-#include "proxy/exchange/key_question.hpp"
+#include "proxy/exchange/store_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/jobs/new_job_id.hpp"
 
@@ -25,14 +25,7 @@ namespace {
 constexpr std::chrono::seconds kLongestWait{60};
 
 // Of a request that could be forwarded meanwhile.
-constexpr Duration kKeyPatience = std::chrono::milliseconds(100);
-
-jobs::Digest digest_of(std::string_view text) {
-  const Sha256 whole = sha256(text);
-  jobs::Digest digest;
-  std::copy_n(whole.begin(), digest.size(), digest.begin());
-  return digest;
-}
+constexpr Duration kPatience = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -42,11 +35,16 @@ const config::Defer* Deferral::defer() const {
   return defer ? &*defer : nullptr;
 }
 
+// What is deferred now ends with this process, and would not be forwarded before.
+bool Deferral::would_be_lost() const {
+  return services_.draining && request_.config().store.url == store::kMemoryUrl;
+}
+
 bool Deferral::may_be_deferred() const {
   const http::Framing& framing = request_.head.framing;
   const bool is_long =
       framing.kind == http::Framing::Kind::length && framing.length > defer()->max_body_bytes;
-  return !is_long && has_form_to_defer();
+  return !is_long && !would_be_lost() && has_form_to_defer();
 }
 
 // By its method and its form.
@@ -85,15 +83,45 @@ Task<Deferral::KeyState> Deferral::take_key() {
   const config::Route& route = request_.config().routes[index(request_.subject.route)];
   const jobs::Digest scope = jobs::scope_of(route.name, principal(), *key.key);
   const bool is_taken = key_.take(services_.jobs->keys_in_hand(), scope, KeyUse::live);
-  if (services_.jobs->is_available()) {
-    const bool is_known =
-        co_await is_known_key(services_, parking_, scope, services_.now() + kKeyPatience);
-    if (is_known) {
-      key_.release();
-      co_return KeyState::of_job;
-    }
+  store::Command question = store::KnowsKey{.scope = scope};
+  const std::optional<store::Command> told = co_await ask(std::move(question));
+  if (told && std::get<store::KnowsKey>(*told).is_known) {
+    key_.release();
+    co_return KeyState::of_job;
   }
   co_return is_taken ? KeyState::free : KeyState::in_hand;
+}
+
+bool Deferral::has_order() const {
+  return defer() != nullptr && order().has_value() && !would_be_lost() && has_form_to_defer();
+}
+
+Task<bool> Deferral::is_behind_jobs() {
+  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  store::Command question = store::HasUnfinished{.route = route.name, .order = *order()};
+  const std::optional<store::Command> told = co_await ask(std::move(question));
+  const bool has_any = told && std::get<store::HasUnfinished>(*told).has_any;
+  co_return has_any;
+}
+
+// nullopt: it has not answered soon, or cannot be asked.
+Task<std::optional<store::Command>> Deferral::ask(store::Command question) {
+  if (!services_.jobs->is_available()) co_return std::nullopt;
+  std::optional<store::Command> told =
+      co_await ask_store(services_, parking_, std::move(question), services_.now() + kPatience);
+  co_return told;
+}
+
+// In which its jobs, and what overtakes them, have their turn.
+std::optional<jobs::Digest> Deferral::order() const {
+  const std::string& order_by = defer()->order_by;
+  if (order_by.empty()) return std::nullopt;
+  const http::Field* const field = request_.head.fields.find(order_by);
+  if (field == nullptr) return std::nullopt;
+  const traffic::Tenant& tenant = request_.subject.tenant;
+  if (tenant.source == config::TenantKey::client_address) return jobs::order_of(field->value);
+  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  return jobs::order_of(route.name, tenant.value(), field->value);
 }
 
 bool Deferral::takes(const Fault& fault) const {
@@ -200,10 +228,7 @@ std::optional<Fault> Deferral::fill(jobs::NewJob& job, std::string content) cons
   job.tenant_name = tenant.value();
   job.method = head.method_name;
   job.target = head.path_and_query;
-  if (!settings.order_by.empty()) {
-    const http::Field* const order = head.fields.find(settings.order_by);
-    if (order != nullptr) job.order = digest_of(order->value);
-  }
+  job.order = order();
   job.head = jobs::stored_head(forwarded_head(), head.method, content.size());
   if (job.head.empty()) return head_too_large();
   job.body = std::move(content);

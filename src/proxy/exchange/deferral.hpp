@@ -51,6 +51,11 @@ class Deferral {
     in_hand,  // of another request that is being answered, or is on its way to the store
   };
   Task<KeyState> take_key();
+  // It has the field of `order_by`, and came to a route on which jobs have an order.
+  bool has_order() const;
+  // Before it is forwarded: jobs of its order have not ended, which it must not overtake. The store
+  // is waited for a moment; false if it does not answer.
+  Task<bool> is_behind_jobs();
   // This fault is a refusal in whose place the request is deferred.
   bool takes(const Fault& fault) const;
   // Writes the request down. DeferredAnswer, or the fault that answers it: `refused`, if it cannot
@@ -75,11 +80,14 @@ class Deferral {
 
  private:
   const config::Defer* defer() const;
+  bool would_be_lost() const;
   bool may_be_deferred() const;
   bool has_form_to_defer() const;
   bool is_letter(const Fault& fault) const;
   std::chrono::seconds longest_wait() const;
   Task<std::optional<Fault>> read_content(std::string& content, std::uint64_t most);
+  Task<std::optional<store::Command>> ask(store::Command question);
+  std::optional<jobs::Digest> order() const;
   std::string forwarded_head() const;
   std::optional<Fault> fill(jobs::NewJob& job, std::string content) const;
   std::optional<Fault> read_key(jobs::NewJob& job) const;

@@ -70,6 +70,10 @@ Task<Answer> Exchange::find_answer() {
     if (key == Deferral::KeyState::in_hand) co_return idempotency_key_in_hand();
     is_deferred = key == Deferral::KeyState::of_job;
   }
+  if (!is_deferred && deferral_.has_order()) {
+    const bool is_behind = co_await deferral_.is_behind_jobs();
+    is_deferred = is_behind;
+  }
   if (is_deferred) {
     const Answer later = co_await defer(std::nullopt);
     co_return later;

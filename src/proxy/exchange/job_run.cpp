@@ -9,6 +9,7 @@
 #include "jobs/retry_after.hpp"
 #include "jobs/stored_request.hpp"
 #include "proxy/exchange/background_response.hpp"
+#include "proxy/exchange/cache_invalidation.hpp"
 #include "proxy/exchange/pass_proof.hpp"
 #include "proxy/jobs/job_queue.hpp"
 
@@ -94,6 +95,7 @@ Task<JobRun::End> JobRun::attempt() {
   std::optional<jobs::StoredAnswer> answer;
   std::optional<Fault> broken = fault;
   if (!fault) {
+    invalidate_changed(request_, call_.response());
     answer.emplace();
     answer->status = static_cast<std::uint16_t>(call_.response().status);
     answer->fields = jobs::stored_fields(call_.response());

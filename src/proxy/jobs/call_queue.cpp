@@ -26,7 +26,8 @@ bool may_take_long(const store::Command& command) {
 }
 
 bool is_key_question(const StoreCall& call) {
-  return call.is_of_key || std::holds_alternative<store::KnowsKey>(call.command);
+  return call.is_of_key || std::holds_alternative<store::KnowsKey>(call.command) ||
+         std::holds_alternative<store::HasUnfinished>(call.command);
 }
 
 // A client's question; the operator's have no worker to go home to.

@@ -1,9 +1,10 @@
 // What waits for the store, and in which order it goes there.
 //
 // What changes jobs goes first, in the order of its arrival. What is asked for requests with an
-// Idempotency-Key, what clients ask after their jobs, what is written down for the operator only,
-// and what Spillway itself has to tell have places of their own in each batch and bounds of their
-// own: however much of it comes, it delays no 202 and no acknowledgement. Not thread-safe.
+// Idempotency-Key or an order, what clients ask after their jobs, what is written down for the
+// operator only, and what Spillway itself has to tell have places of their own in each batch and
+// bounds of their own: however much of it comes, it delays no 202 and no acknowledgement. Not
+// thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ class CallQueue {
 
   // Bounds of what waits; of a batch.
   static constexpr std::size_t kMostCalls = 8192;
-  static constexpr std::size_t kMostBytes = 64 << 20;  // heads, bodies, answers
-  static constexpr std::size_t kMostKeyQuestions = 1024;
+  static constexpr std::size_t kMostBytes = 64 << 20;     // heads, bodies, answers
+  static constexpr std::size_t kMostKeyQuestions = 1024;  // those after orders are among them
   static constexpr std::size_t kMostLookups = 256;
   static constexpr std::size_t kMostLetters = 256;
   static constexpr std::size_t kMostLetterBytes = 8 << 20;
@@ -65,9 +66,10 @@ class CallQueue {
   static StoreCall* take(Calls& from, std::size_t& bytes);
 
   Calls calls_;
-  Calls key_questions_;  // whether a key is known, and what has become of its job
-  Calls lookups_;        // what clients ask after their jobs
-  Calls letters_;        // Bury
+  // Whether a key is known, and what has become of its job; whether an order has unfinished jobs.
+  Calls key_questions_;
+  Calls lookups_;  // what clients ask after their jobs
+  Calls letters_;  // Bury
   Calls notices_;
   std::size_t bytes_ = 0;
   std::size_t question_bytes_ = 0;  // none

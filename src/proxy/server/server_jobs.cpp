@@ -46,7 +46,7 @@ bool is_file_of_jobs(const std::filesystem::path& file) {
 
 // A store that is there may have jobs of routes that are gone.
 bool may_have_jobs(const config::Store& store) {
-  if (store.url == "memory:") return false;
+  if (store.url == store::kMemoryUrl) return false;
   if (store.url.empty()) return is_file_of_jobs(store_directory(store) / store::kDefaultFile);
   if (!store.url.starts_with(kSqliteUrl)) return true;
   std::error_code failure;  // opening it tells which
@@ -78,7 +78,7 @@ std::filesystem::path store_directory(const config::Store& store) {
 
 std::unique_ptr<JobQueue> Server::Parts::make_jobs(const config::Config& config) {
   if (!any_defers(config) && !may_have_jobs(config.store)) return nullptr;
-  if (config.store.url == "memory:") {
+  if (config.store.url == store::kMemoryUrl) {
     log.message(observe::Level::warn,
                 "store.url is memory: deferred requests are lost when this process ends");
   }

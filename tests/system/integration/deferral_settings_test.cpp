@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "support/temporary_directory.hpp"
 #include "system/integration/jobs_operator.hpp"
 #include "system/integration/refusal.hpp"
 #include "system/integration/wire.hpp"
@@ -66,20 +67,52 @@ json always(json defer = json::object()) {
   return with(std::move(defer));
 }
 
-}  // namespace
-
-TEST_CASE("what arrives while the proxy drains is deferred") {
-  Backend backend(answer_ok);
-  ProxyUnderTest proxy(backend.address(), with(json::object()));
-  RawClient busy(proxy.port()), late(proxy.port());
-  CHECK(late.ask(post("/export/1", "x")).status() == 200);  // negative control
+// Returns once a worker knows, of which there is one.
+void drain(ProxyUnderTest& proxy) {
+  RawClient busy(proxy.port());
+  REQUIRE(busy.ask(get("/")).field("Connection") != "close");
   proxy.server().begin_drain();
   const Deadline deadline;
   while (busy.ask(get("/")).field("Connection") != "close" && !deadline.passed()) {
   }
+}
+
+}  // namespace
+
+TEST_CASE("what arrives while the proxy drains is deferred") {
+  Backend backend(answer_ok);
+  const TemporaryDirectory directory;
+  const std::string url = "sqlite:" + (directory.path() / "jobs.db").string();
+  ProxyUnderTest proxy(backend.address(), with(json::object(), {{"store", {{"url", url}}}}));
+  RawClient late(proxy.port());
+  CHECK(late.ask(post("/export/1", "x")).status() == 200);  // negative control
+  drain(proxy);
   CHECK(late.ask(post("/export/2", "x")).status() == 202);
   const auto targets = backend.targets();
   CHECK(std::count(targets.begin(), targets.end(), "/export/2") == 0);
+}
+
+TEST_CASE("what a store in memory would lose with a proxy that drains is forwarded at once") {
+  for (const char* when : {"overloaded", "always"}) {
+    CAPTURE(when);
+    Backend backend(answer_ok);
+    ProxyUnderTest proxy(backend.address(), with({{"when", when}}));
+    RawClient late(proxy.port());
+    drain(proxy);
+    CHECK(late.ask(post("/export/2", "x")).status() == 200);
+    CHECK(proxy.metric("spillway_jobs_accepted_total") == 0);
+  }
+}
+
+TEST_CASE(
+    "what a store in memory would lose with a proxy that drains is refused as without defer") {
+  const RefusingPort nobody;
+  ProxyUnderTest proxy(nobody.address(), with(json::object()));
+  RawClient before(proxy.port()), late(proxy.port());
+  CHECK(before.ask(post("/export/1", "x")).status() == 202);  // negative control
+  REQUIRE(late.ask(get("/export/1")).status() == 502);
+  drain(proxy);
+  CHECK(late.ask(post("/export/2", "x")).status() == 502);
 }
 
 TEST_CASE("what cannot be sent to any server is deferred, what only reads is told so") {

@@ -24,11 +24,13 @@ json with_orders(const std::string& url) {
   settings["routes"].push_back({{"name", "orders"},
                                 {"match", {{"path", "/orders/**"}}},
                                 {"class", "P2"},
-                                {"defer", json::object()}});
+                                {"defer", {{"order_by", "X-Account"}}}});
   return settings;
 }
 
-std::string key(int number) { return "Idempotency-Key: order-" + std::to_string(number) + "\r\n"; }
+std::string key(int number) {
+  return "X-Account: 7\r\nIdempotency-Key: order-" + std::to_string(number) + "\r\n";
+}
 
 }  // namespace
 
@@ -52,7 +54,7 @@ TEST_CASE("while the store hangs deferrals are refused at once, and live request
     check_refusal(client.ask(post("/export/3", "x")), 503, "P2", "STORE_UNAVAILABLE");
     CHECK(Clock::now() - began < kSoon);
   }
-  // The store is not asked whether it knows their keys, for which each would wait 100 ms.
+  // The store is not asked about their keys and their order, for which each would wait 200 ms.
   const TimePoint began = Clock::now();
   for (int n = 0; n < 20; ++n) CHECK(client.ask(post("/orders/2", "x", key(n))).status() == 200);
   CHECK(Clock::now() - began < Milliseconds(20 * 100 / 2));

@@ -162,7 +162,7 @@ TEST_CASE("every cancel, replay and purge leaves one line in the log, and a dry 
   CHECK(replays[0].at("client") == "127.0.0.1");
   const auto cancels = lines_of("jobs_cancelled");
   REQUIRE(cancels.size() == 1);
-  CHECK(cancels[0].at("filter") == json{{"id", waiting}});
+  CHECK(cancels[0].at("filter") == json{{"id", waiting.substr(0, 16)}});
   const auto purges = lines_of("jobs_purged");
   REQUIRE(purges.size() == 1);
   CHECK(purges[0].at("filter") == json{{"state", "cancelled"}});

@@ -277,6 +277,49 @@ TEST_CASE("jobs of one order run one after another, across retries; those of oth
   });
 }
 
+TEST_CASE("an order has unfinished jobs from the first acceptance until the last end") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    const auto has_any = [&](std::uint8_t order, const char* route = "orders") {
+      return store.ask(HasUnfinished{.route = route, .order = {order}}).has_any;
+    };
+    CHECK_FALSE(has_any(1));
+    store.enqueue(store.job(9));  // of none
+    CHECK_FALSE(has_any(1));
+    for (const std::uint64_t n : {1, 2}) store.enqueue(in_order(store.job(n), 1));
+    CHECK(has_any(1));
+    CHECK_FALSE(has_any(2));
+    CHECK_FALSE(has_any(1, "mails"));
+    store.claim(epoch);
+    CHECK(has_any(1));  // one is leased, the other blocked
+    store.retry(epoch, 1, 10s);
+    CHECK(store.ask(Cancel{job_id(2)}).is_done);
+    CHECK(has_any(1));
+    store.pass(10s);
+    REQUIRE(store.claim(epoch) == Ids{job_id(1)});
+    CHECK(has_any(1));
+    store.die(epoch, 1);
+    CHECK_FALSE(has_any(1));
+    REQUIRE(store.ask(Replay{.filter = {}, .limit = 10, .ttl = 1h}).jobs == Ids{job_id(1)});
+    CHECK(has_any(1));
+    store.claim(epoch);
+    store.succeed(epoch, 1);
+    CHECK_FALSE(has_any(1));
+    store.ask(Bury{.job = in_order(store.job(3), 1), .cause = jobs::Cause::expired_in_queue});
+    CHECK_FALSE(has_any(1));
+  });
+}
+
+TEST_CASE("whether an order has unfinished jobs is told of those of the same batch before it") {
+  each_store([](UnderTest& store) {
+    store.join();
+    Enqueue enqueue{.job = in_order(store.job(1), 1), .max_pending = 10};
+    std::vector<Command> batch{enqueue, HasUnfinished{.route = "orders", .order = {1}}};
+    store.execute(batch);
+    CHECK(std::get<HasUnfinished>(batch[1]).has_any);
+  });
+}
+
 TEST_CASE("a job that ends while it waits for its order does not let the next one pass") {
   each_store([](UnderTest& store) {
     const Epoch epoch = store.join();

@@ -166,6 +166,8 @@ TEST_CASE(
         std::string::npos);
   CHECK(plan_of(contract.url(), PostgresStatement::pick_orphans).find("leased_epoch") !=
         std::string::npos);
+  CHECK(plan_of(contract.url(), PostgresStatement::look_up_line).find("line_pkey") !=
+        std::string::npos);
   CHECK(plan_of(contract.url(), PostgresStatement::forget).find("ended_forget") !=
         std::string::npos);
   // Without its index the same check fails.

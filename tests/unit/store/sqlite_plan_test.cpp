@@ -89,6 +89,9 @@ TEST_CASE("a claim searches its lane in the index of claimable jobs") {
   CAPTURE(plan);
   CHECK(plan.find("jobs_claimable (rank=? AND route=? AND tenant=? AND ready<?)") !=
         std::string::npos);
+  const std::string ordered = plans.of(sql::kHasOrdered);
+  CAPTURE(ordered);
+  CHECK(ordered.find("jobs_ordered (route=? AND ordered=?)") != std::string::npos);
   const std::string lane = plans.of(sql::kNextLane);
   CAPTURE(lane);
   CHECK(lane.find("jobs_claimable ((rank,route,tenant,ready)>(?,?,?,?))") != std::string::npos);

@@ -97,6 +97,16 @@ TEST_CASE("questions after keys are bounded, and take no place of what clients a
   CHECK(desk.queue.is_empty());
 }
 
+TEST_CASE("questions after orders have the places of those after keys, and not more") {
+  Desk desk;
+  CHECK(desk.add_many(enqueue(), kFlood) == CallQueue::kMostCalls);
+  CHECK(desk.add_many(store::HasUnfinished{}, kFlood) == CallQueue::kMostKeyQuestions);
+  CHECK_FALSE(desk.add(store::KnowsKey{}));
+  const CallQueue::Batch batch = desk.queue.take_batch();
+  CHECK(count<store::Enqueue>(batch) == CallQueue::kBatchCalls);
+  CHECK(count<store::HasUnfinished>(batch) == CallQueue::kBatchKeyQuestions);
+}
+
 TEST_CASE("however much is written down, what clients ask has its places in each batch") {
   Desk desk;
   desk.add_many(enqueue(), CallQueue::kMostCalls);

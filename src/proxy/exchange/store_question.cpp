@@ -1,14 +1,18 @@
-#include "proxy/exchange/key_question.hpp"
+#include "proxy/exchange/store_question.hpp"
 
+#include <memory>
 #include <mutex>
+#include <utility>
+
+#include "proxy/jobs/job_queue.hpp"
 
 namespace spillway::proxy {
 
 namespace {
 
 // Kept by the one who asks and by the call, which may come back when nobody waits any more.
-struct KeyQuestion {
-  explicit KeyQuestion(jobs::Digest scope) : call(store::KnowsKey{.scope = scope}) {}
+struct StoreQuestion {
+  explicit StoreQuestion(store::Command command) : call(std::move(command)) {}
 
   StoreCall call;
   std::mutex mutex;
@@ -19,8 +23,9 @@ struct KeyQuestion {
 
 }  // namespace
 
-Task<bool> is_known_key(Services& services, Parking& parking, jobs::Digest scope, TimePoint until) {
-  const auto question = std::make_shared<KeyQuestion>(scope);
+Task<std::optional<store::Command>> ask_store(Services& services, Parking& parking,
+                                              store::Command command, TimePoint until) {
+  const auto question = std::make_shared<StoreQuestion>(std::move(command));
   question->letter.home = &services.mailbox;
   question->letter.parking = &parking;
   question->call.done = [self = question] {
@@ -30,7 +35,7 @@ Task<bool> is_known_key(Services& services, Parking& parking, jobs::Digest scope
   };
   if (!services.jobs->submit(question->call)) {
     question->call.done = nullptr;
-    co_return false;
+    co_return std::nullopt;
   }
   Letter& letter = question->letter;
   while (!letter.delivered && services.now() < until) co_await parking.park({.deadline = until});
@@ -40,9 +45,10 @@ Task<bool> is_known_key(Services& services, Parking& parking, jobs::Digest scope
     is_coming = question->is_answered;
     question->is_given_up = !is_coming;
   }
-  if (!is_coming) co_return false;
+  if (!is_coming) co_return std::nullopt;
   while (!letter.delivered) co_await parking.park({});
-  co_return !question->call.failure && question->call.as<store::KnowsKey>().is_known;
+  if (question->call.failure) co_return std::nullopt;
+  co_return std::move(question->call.command);
 }
 
 }  // namespace spillway::proxy
