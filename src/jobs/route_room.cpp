@@ -21,7 +21,7 @@ constexpr Duration kLongestPause = std::chrono::seconds(30);
 std::size_t RouteRoom::room(const config::Defer& defer, const Upstream& upstream, TimePoint now) {
   if (pauses(now) || now < rests_until_) return 0;
   if (!defer.traffic_class && !has_spare_slots(upstream.state)) return 0;
-  const std::size_t ahead = less(upstream.in_hand, upstream.running);
+  const std::size_t ahead = less(upstream.in_hand, upstream.running + upstream.passed);
   const std::size_t wanted = std::max(kLeastAhead, upstream.running);
   if (ahead * 2 > wanted) return 0;
   std::size_t most = less(wanted, ahead + upstream.asked);

@@ -46,13 +46,16 @@ inline constexpr Milliseconds kSpareWait{1000};
 inline bool has_spare_slots(State state) { return state == State::normal; }
 
 // Room for jobs of one route. A few more are pulled than run at its upstream, so that a slot that
-// gets free finds one waiting at the gate: at least 8, at most as many as run.
+// gets free finds one waiting at the gate: at least 8, at most as many as run. Jobs of a lower rank
+// that wait there do not count: the gate lets those of a higher one pass, so they would keep these
+// in the store for nothing.
 class RouteRoom {
  public:
   struct Upstream {
     State state = State::normal;
     std::size_t in_hand = 0;         // jobs that were pulled and have not ended
     std::size_t running = 0;         // of these, those that have a slot
+    std::size_t passed = 0;          // of these, those that wait and that this route's jobs pass
     std::size_t asked = 0;           // jobs that the store is being asked for
     std::size_t left = kMostInHand;  // of those, beside what all upstreams have or are asked for
   };

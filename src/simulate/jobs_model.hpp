@@ -43,7 +43,7 @@ class JobsModel {
   Request* expire(TimePoint now);
 
   // A job that was pulled got a slot.
-  void begin() { ++running_; }
+  void begin(std::uint8_t rank = jobs::kLowestRank) { ++ranks_[rank].running; }
   // A job that has begun has ended like this; none: all circuits were open, so that it waits again,
   // and nothing is counted. What it waits as, if it is to be tried again: then a copy of it must be
   // put_back(). Never sent, or circuits open: its route pauses.
@@ -74,6 +74,13 @@ class JobsModel {
     std::size_t waiting = 0;
   };
 
+  // Jobs of one rank.
+  struct Rank {
+    std::size_t in_hand = 0;
+    std::size_t running = 0;
+  };
+
+  jobs::RouteRoom::Upstream upstream(std::uint8_t rank) const;
   bool has_room_for(const jobs::Lane& lane, const config::Defer& defer) const;
   Route& route_of(const Request& job) { return routes_.at(job.as_job->lane.route); }
   void wait(Request& job, const jobs::Progress& progress);
@@ -92,8 +99,7 @@ class JobsModel {
   std::map<jobs::Lane, Waiting> waiting_;
   std::map<std::pair<jobs::WallTime, std::uint64_t>, Request*> expiring_;  // of those that wait
   std::map<std::uint64_t, TimePoint> pending_;  // when they were accepted, by number
-  std::size_t in_hand_ = 0;
-  std::size_t running_ = 0;
+  std::map<std::uint8_t, Rank> ranks_;
   std::uint64_t numbers_ = 0;
   TimePoint lanes_at_{};  // when the rotor is told of lanes again
   TimePoint begin_;

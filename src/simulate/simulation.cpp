@@ -201,7 +201,7 @@ void Run::start(Request& request) {
   if (request.is_retried_job() && !may_send_again(request)) return;
   proxy_->start(request, now_);
   if (request.as_job) {
-    jobs_.begin();
+    jobs_.begin(request.as_job->lane.rank);
     ask_for_jobs();
   }
   send(request);

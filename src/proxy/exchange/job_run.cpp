@@ -64,7 +64,7 @@ Detached JobRun::run() {
   End end = co_await attempt();
   if (std::exchange(stage_, Stage::over) == Stage::at_upstream) {
     services_.jobs->counts().end();
-    request_.upstream().running_jobs.fetch_sub(1, std::memory_order_relaxed);
+    request_.upstream().running_jobs.end(jobs::rank_of(defer()));
   } else if (const auto by = services_.jobs->withdrawals().close(job_.id)) {
     end = withdrawn(*by);
   }
@@ -119,7 +119,7 @@ void JobRun::begin() {
   stage_ = Stage::at_upstream;
   began_ = services_.jobs->wall_now();
   services_.jobs->counts().begin();
-  request_.upstream().running_jobs.fetch_add(1, std::memory_order_relaxed);
+  request_.upstream().running_jobs.begin(jobs::rank_of(defer()));
   services_.jobs->job_started();
   request_.due = services_.now() + defer().lease.value_or(config::kAttemptLease);
   jobs::head_for_attempt(job_.head, job_.id, jobs::next_delivery(job_.progress), written_);

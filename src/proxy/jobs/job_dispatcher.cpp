@@ -115,6 +115,7 @@ void JobDispatcher::end_turn(const jobs::Rotor::Turn& turn, std::size_t pulled) 
   AtUpstream& its = at_upstream_[upstream_of(turn.lane.route)];
   its.asked -= turn.limit;
   its.in_hand += pulled;
+  its.by_rank[rank_of(turn.lane.route)] += pulled;
 }
 
 void JobDispatcher::plan_announcement(std::vector<store::Command>& commands, TimePoint now,
@@ -133,13 +134,24 @@ std::size_t JobDispatcher::room(const std::string& name, TimePoint now) {
   const JobRoute& its = configured->second;
   Upstream& upstream = routes_.upstream(its);
   const AtUpstream& there = at_upstream_[upstream_of(name)];
-  return known_[name].room(its.defer,
-                           {.state = upstream.overload_status.read().state,
-                            .in_hand = there.in_hand,
-                            .running = upstream.running_jobs.load(std::memory_order_relaxed),
-                            .asked = there.asked,
-                            .left = most_more()},
-                           now);
+  return known_[name].room(
+      its.defer,
+      {.state = upstream.overload_status.read().state,
+       .in_hand = there.in_hand,
+       .running = upstream.running_jobs.all(),
+       .passed = waiting_below(there, upstream.running_jobs, jobs::rank_of(its.defer)),
+       .asked = there.asked,
+       .left = most_more()},
+      now);
+}
+
+// Jobs in hand that wait at their upstream and have a lower rank.
+std::size_t JobDispatcher::waiting_below(const AtUpstream& there, const JobsByRank& running,
+                                         std::uint8_t rank) {
+  std::size_t in_hand = 0;
+  for (auto one = there.by_rank.upper_bound(rank); one != there.by_rank.end(); ++one)
+    in_hand += one->second;
+  return in_hand - std::min(in_hand, running.below(rank));
 }
 
 // When room() is to be asked again. A route that is gone has none until it is configured again, and
@@ -158,6 +170,12 @@ std::string JobDispatcher::upstream_of(const std::string& route) const {
   if (configured == routes_.routes.end()) return {};
   return routes_.upstream(configured->second).config.name + '/' +
          std::to_string(routes_.generation->number);
+}
+
+std::uint8_t JobDispatcher::rank_of(const std::string& route) const {
+  const auto configured = routes_.routes.find(route);
+  if (configured == routes_.routes.end()) return jobs::kLowestRank;
+  return jobs::rank_of(configured->second.defer);
 }
 
 void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime wall) {
@@ -247,11 +265,12 @@ void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
   end_turn(*turn, pulled);
   turns_.erase(turn);
   const std::string upstream = upstream_of(claim.lane.route);
+  const std::uint8_t rank = rank_of(claim.lane.route);
   for (jobs::LeasedJob& job : claim.jobs) {
     const jobs::JobState before = jobs::given_back(job.progress, job.progress.due).state;
     const std::uint32_t recoveries = job.progress.recoveries;
     const bool is_new =
-        leased_.emplace(job.id, Leased{job.lane, upstream, before, recoveries}).second;
+        leased_.emplace(job.id, Leased{job.lane, upstream, rank, before, recoveries}).second;
     if (is_new) company_.join(recoveries);
     withdrawals_.open(job.id);
     acts_.hand_over(std::move(job), claim.epoch);
@@ -268,6 +287,7 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
   if (leased == leased_.end()) return;
   const jobs::Lane lane = std::move(leased->second.lane);
   const auto its = at_upstream_.find(leased->second.upstream);
+  --its->second.by_rank[leased->second.rank];
   if (--its->second.in_hand == 0 && its->second.asked == 0) at_upstream_.erase(its);
   for (const jobs::Lane& other : company_.leave(leased->second.recoveries)) rotor_.add(other, wall);
   leased_.erase(leased);

@@ -99,6 +99,7 @@ class JobDispatcher {
   struct Leased {
     jobs::Lane lane;
     std::string upstream;   // upstream_of() at the time
+    std::uint8_t rank;      // rank_of() its route at the time
     jobs::JobState before;  // in which it waited
     std::uint32_t recoveries = 0;
   };
@@ -111,6 +112,7 @@ class JobDispatcher {
   struct AtUpstream {
     std::size_t in_hand = 0;
     std::size_t asked = 0;
+    std::map<std::uint8_t, std::size_t> by_rank{};  // of those in hand
   };
   // Of the lanes that the store knows, which it tells page by page.
   struct LanesRound {
@@ -135,6 +137,9 @@ class JobDispatcher {
   std::size_t room(const std::string& name, TimePoint now);
   std::optional<TimePoint> room_from(const std::string& name, TimePoint now) const;
   std::string upstream_of(const std::string& route) const;
+  std::uint8_t rank_of(const std::string& route) const;
+  static std::size_t waiting_below(const AtUpstream& there, const JobsByRank& running,
+                                   std::uint8_t rank);
   void claimed(store::Claim& claim, jobs::WallTime wall);
   void found(const store::Lanes& lanes, TimePoint now);
   void settled(const store::Settle& settle, jobs::WallTime wall);

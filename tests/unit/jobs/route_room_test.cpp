@@ -46,6 +46,25 @@ TEST_CASE(
   CHECK_MESSAGE(room(0, 3) == 8, "an upstream of a former configuration runs them");
 }
 
+TEST_CASE("jobs that those of the route pass are not ahead of them") {
+  struct Case {
+    std::size_t in_hand, running, passed, room;
+  };
+  const Case cases[] = {
+      {60, 0, 60, 8},     // an upstream without a slot for the lower ones
+      {120, 60, 60, 60},  // as many as run, of all ranks
+      {64, 0, 60, 4},    {65, 0, 60, 0}, {125, 65, 30, 35},
+      {60, 0, 0, 0},     {5, 5, 3, 8},  // counted a little later than those that run
+  };
+  for (const auto& [in_hand, running, passed, expected] : cases) {
+    CAPTURE(in_hand);
+    CAPTURE(passed);
+    RouteRoom route;
+    CHECK(route.room({}, {.in_hand = in_hand, .running = running, .passed = passed}, kNow) ==
+          expected);
+  }
+}
+
 TEST_CASE("an upstream has no more jobs than it leaves to others") {
   RouteRoom route;
   const auto room = [&](std::size_t in_hand, std::size_t asked, std::size_t left) {

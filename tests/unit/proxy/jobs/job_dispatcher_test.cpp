@@ -64,7 +64,7 @@ TEST_CASE("a few jobs more than run are pulled, and no more until some have begu
   for (int i = 0; i < 50; ++i) play.pull(waiting);
   CHECK(play.handed.size() == 8);
   SUBCASE("with more of them running, more") {
-    play.generation->upstreams[0].running_jobs = 8;
+    set_running(play.generation->upstreams[0], 8);
     for (int i = 0; i < 50; ++i) play.pull(waiting);
     CHECK(play.handed.size() == 16);
   }
