@@ -98,6 +98,7 @@ jobs::RouteRoom::Upstream JobsModel::upstream(std::uint8_t rank) const {
   for (const auto& [its, jobs] : ranks_) {
     there.in_hand += jobs.in_hand;
     there.running += jobs.running;
+    if (its <= rank) there.passed += jobs.held;
     if (its > rank) there.passed += jobs.in_hand - std::min(jobs.in_hand, jobs.running);
   }
   return there;
@@ -117,7 +118,10 @@ std::vector<jobs::Rotor::Turn> JobsModel::turns(State state, TimePoint now) {
     there.state = state;
     there.asked = asked;
     there.left = left();
-    return route.room.room(*route.defer, there, now);
+    jobs::RouteRoom::Begins begins;
+    if (const auto& rate = route.defer->rate)
+      begins = {.soon = route.begins.soon(*rate, now), .running = route.begins.running()};
+    return route.room.room(*route.defer, there, now, begins);
   };
   while (turns.size() < jobs::Rotor::kMostTurns) {
     auto turn = rotor_.next(wall(now), left(), room, jobs::Rotor::kMostTurns - turns.size());
@@ -172,9 +176,23 @@ Request* JobsModel::expire(TimePoint now) {
   return &job;
 }
 
+TimePoint JobsModel::begins_from(const Request& job, TimePoint now) const {
+  const Route& route = route_of(job);
+  return route.defer->rate ? route.begins.next(*route.defer->rate, now) : now;
+}
+
+bool JobsModel::may_begin(const Request& job, TimePoint now) {
+  Route& route = route_of(job);
+  if (!route.defer->rate) return true;
+  if (!route.begins.try_take(*route.defer->rate, now)) return false;
+  route.begins.begin();
+  return true;
+}
+
 std::optional<jobs::Progress> JobsModel::end(const Request& job, jobs::Cause how, TimePoint now) {
   Route& route = route_of(job);
   --ranks_[job.as_job->lane.rank].running;
+  if (route.defer->rate) route.begins.end();
   leave_hand(job);
   if (how != jobs::Cause::none) route.room.tried();
   if (how == jobs::Cause::none || how == jobs::Cause::never_sent) route.room.pause(now, now);
@@ -199,9 +217,13 @@ std::optional<jobs::Progress> JobsModel::end(const Request& job, jobs::Cause how
 void JobsModel::put_back(Request& again, const jobs::Progress& progress) { wait(again, progress); }
 
 void JobsModel::put_off(Request& job, TimePoint now) {
+  Route& route = route_of(job);
+  if (route.defer->rate) {
+    route.begins.end();
+    route.begins.give_back(*route.defer->rate);
+  }
   leave_hand(job);
-  wait(job, jobs::put_off(job.as_job->progress, jobs::policy_of(*route_of(job).defer), wall(now),
-                          random_));
+  wait(job, jobs::put_off(job.as_job->progress, jobs::policy_of(*route.defer), wall(now), random_));
 }
 
 void JobsModel::give_back(Request& job, jobs::NoSlot how, TimePoint now) {

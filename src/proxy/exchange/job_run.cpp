@@ -17,7 +17,6 @@ namespace spillway::proxy {
 namespace {
 
 constexpr Duration kRouteIsGone = std::chrono::seconds(30);
-constexpr Duration kLongestWait = std::chrono::seconds(2);  // if others may have a slot
 
 RouteId first_route() { return RouteId{0}; }
 
@@ -64,6 +63,7 @@ Detached JobRun::run() {
   End end = co_await attempt();
   if (std::exchange(stage_, Stage::over) == Stage::at_upstream) {
     services_.jobs->counts().end();
+    if (defer().rate) begin_rate().end();
     request_.upstream().running_jobs.end(jobs::rank_of(defer()));
   } else if (const auto by = services_.jobs->withdrawals().close(job_.id)) {
     end = withdrawn(*by);
@@ -78,19 +78,16 @@ Task<JobRun::End> JobRun::attempt() {
   if (services_.draining || is_lease_ending(Clock::now())) co_return give_back();
   if (const std::optional<Fault> fault = call_.circuits_fault())
     co_return give_back(fault->retry_after);
-  const std::optional<jobs::NoSlot> no_slot = co_await take_slot();
-  if (no_slot) co_return is_expired() ? expire() : without_slot(*no_slot);
-  if (is_expired() || is_lease_ending(Clock::now())) {
-    admission_.return_slot(services_.now());
-    co_return is_expired() ? expire() : give_back();
-  }
+  std::optional<End> not_yet = co_await take_turn();
+  if (not_yet) co_return std::move(*not_yet);
   if (const auto by = services_.jobs->withdrawals().close(job_.id)) {
-    admission_.return_slot(services_.now());
+    return_turn();
     co_return withdrawn(*by);
   }
   if (is_retry() && !may_retry()) co_return put_off();
   begin();
   const std::optional<Fault> fault = co_await call_.ask();
+  if (fault && defer().rate && !call_.was_sent()) begin_rate().give_back(*defer().rate);
   std::optional<jobs::StoredAnswer> answer;
   std::optional<Fault> broken = fault;
   if (!fault) {
@@ -119,6 +116,7 @@ void JobRun::begin() {
   stage_ = Stage::at_upstream;
   began_ = services_.jobs->wall_now();
   services_.jobs->counts().begin();
+  if (defer().rate) begin_rate().begin();
   request_.upstream().running_jobs.begin(jobs::rank_of(defer()));
   services_.jobs->job_started();
   request_.due = services_.now() + defer().lease.value_or(config::kAttemptLease);
@@ -152,7 +150,7 @@ void JobRun::book_retry(const End& end) {
 
 // For a pause as after the attempt that failed, so that those that are put off do not come at once.
 JobRun::End JobRun::put_off() {
-  admission_.return_slot(services_.now());
+  return_turn();
   End end;
   end.progress = jobs::put_off(job_.progress, jobs::policy_of(defer()), services_.jobs->wall_now(),
                                services_.random);
@@ -160,52 +158,6 @@ JobRun::End JobRun::put_off() {
 }
 
 bool JobRun::is_expired() const { return services_.jobs->wall_now() >= job_.expires; }
-
-// A slot that no live request wants. With a class the job first competes for one as live requests
-// of that class do. In shadow mode those get none, but are forwarded at once; a backlog that did
-// the same would not end at the number of slots.
-Task<std::optional<jobs::NoSlot>> JobRun::take_slot() {
-  const bool competes = defer().traffic_class && !request_.is_shadow();
-  if (competes) {
-    const bool has_won = co_await compete_for_slot();
-    if (has_won) co_return std::nullopt;
-    if (!may_wait_for_spare_slot()) co_return jobs::NoSlot::refused;
-  }
-  TimePoint until = kNever;
-  if (services_.jobs->lease().is_shared()) until = services_.now() + kLongestWait;
-  if (competes) until = services_.now() + jobs::kSpareWait;
-  const bool has_slot = co_await admission_.wait_for_spare_slot(until);
-  if (has_slot) co_return std::nullopt;
-  co_return jobs::NoSlot::waited;
-}
-
-Task<bool> JobRun::compete_for_slot() {
-  using Kind = overload::Verdict::Kind;
-  request_.is_in_background = false;
-  admission_.decide();
-  const Kind verdict = admission_.verdict().kind;
-  std::optional<Fault> refused;
-  if (verdict == Kind::deny || verdict == Kind::drop) {
-    admission_.give_back_token();
-    request_.is_in_background = true;
-    co_return false;
-  }
-  refused = admission_.enter_gate(services_.now(), Duration{0}, Duration{0});
-  if (!refused && admission_.is_queued()) {
-    const std::optional<Fault> late = co_await admission_.wait_in_queue();
-    refused = late;
-  }
-  request_.is_in_background = true;
-  co_return !refused && admission_.has_slot() && abort_ == Abort::none;
-}
-
-// Not what a budget refuses: that holds for jobs of the class, too.
-bool JobRun::may_wait_for_spare_slot() const {
-  using Kind = overload::Verdict::Kind;
-  const Kind verdict = admission_.verdict().kind;
-  return abort_ == Abort::none && !is_expired() && verdict != Kind::deny && verdict != Kind::drop &&
-         jobs::has_spare_slots(request_.upstream().overload_status.read().state);
-}
 
 JobRun::End JobRun::give_back(std::optional<Duration> pauses_route) {
   call_.drop();

@@ -82,6 +82,7 @@ struct Upstream {
   // Cleared by a request that could connect to no server, set by the next successful connection.
   std::atomic<bool> reachable{true};
   JobsByRank running_jobs;  // those that have a slot
+  JobsByRank held_jobs;     // those that their route's rate lets wait for none yet
   // Circuits not closed, over all servers and workers.
   std::atomic<std::uint32_t> open_circuits{0};
   std::atomic<std::uint32_t> refused{0};  // requests, for want of room; only grows, and may wrap

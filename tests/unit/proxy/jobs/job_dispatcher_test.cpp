@@ -83,21 +83,6 @@ TEST_CASE("a route's concurrency bounds its jobs in hand") {
   CHECK(play.handed.size() == 3);
 }
 
-TEST_CASE("a route's rate bounds how many jobs begin") {
-  Play play(nlohmann::json{{"rate", 10}});
-  std::size_t waiting = 1000;
-  play.see();
-  for (int i = 0; i < 100; ++i) {
-    play.pull(waiting);
-    while (play.dispatcher.in_hand() > 0)
-      play.settle(play.handed[play.handed.size() - play.dispatcher.in_hand()],
-                  jobs::JobState::succeeded);
-    play.pass(milliseconds(100));
-  }
-  CHECK(play.handed.size() >= 95);
-  CHECK(play.handed.size() <= 102);
-}
-
 TEST_CASE("a route that pauses is left alone, each time for longer, until a job succeeds") {
   Play play;
   std::size_t waiting = 1000;
