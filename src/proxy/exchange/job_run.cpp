@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "http/framing.hpp"
@@ -108,8 +109,23 @@ Task<JobRun::End> JobRun::attempt() {
   }
   End end = after(broken, std::move(answer));
   if (is_retry()) book_retry(end);
-  broken ? call_.abandon() : call_.finish();
+  if (broken) {
+    co_await leave_upstream();
+  } else {
+    call_.finish();
+  }
   co_return end;
+}
+
+// The upstream may be at work on a request that timed out. As long as that holds its slot the job
+// runs: neither another one beyond `concurrency`, nor the next one of its order, nor its own next
+// attempt begins.
+Task<> JobRun::leave_upstream() {
+  auto lingers = std::make_shared<char>();
+  const std::weak_ptr<const void> at_work = lingers;
+  call_.abandon(nullptr, std::move(lingers));
+  while (!at_work.expired() && abort_ == Abort::none)
+    co_await parking_.park({.deadline = Clock::now()});  // the next sweep looks again
 }
 
 void JobRun::begin() {
