@@ -208,7 +208,9 @@ JobRun::End JobRun::withdrawn(jobs::Cause by) {
 // As if this proxy had ended with the job in hand: that says nothing of the upstream.
 JobRun::End JobRun::taken_away() const {
   End end;
-  end.progress = jobs::recovered(job_.progress, jobs::kMostRecoveries, services_.jobs->wall_now());
+  const jobs::WallTime now = services_.jobs->wall_now();
+  end.progress = jobs::recovered(job_.progress, jobs::kMostRecoveries, now);
+  end.recovery = jobs::cut_off(now);
   return end;
 }
 
@@ -276,7 +278,7 @@ Task<> JobRun::settle(End end) {
   StoreCall call{store::Settle{.epoch = epoch_,
                                .id = job_.id,
                                .progress = end.progress,
-                               .attempt = std::nullopt,
+                               .attempt = end.recovery,
                                .answer = std::move(end.answer)}};
   if (end.cause != jobs::Cause::none) {
     call.as<store::Settle>().attempt = jobs::Attempt{.number = end.progress.attempts,
@@ -305,6 +307,7 @@ Task<> JobRun::settle(End end) {
     case jobs::JobState::expired: ++counts.expired; break;
     case jobs::JobState::cancelled: ++counts.cancelled; break;
     default:
+      if (end.recovery) ++counts.recovered;
       if (end.cause != jobs::Cause::none) ++counts.retried[index(end.cause)];
       break;
   }

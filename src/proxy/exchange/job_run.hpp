@@ -61,7 +61,8 @@ class JobRun final : public Swept {
     std::optional<jobs::StoredAnswer> answer;
     std::optional<Duration> pauses_route;
     std::optional<jobs::NoSlot> no_slot;
-    jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made
+    jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made, or it is a recovery
+    std::optional<jobs::Attempt> recovery;  // for its history
     std::uint16_t status = 0;
     std::string_view detail;
   };
