@@ -65,8 +65,7 @@ void add_jobs(CLI::App& app, JobsOptions& to) {
   add_change(replay, to);
   replay.add_option("--per-second", to.per_second, "Spread them: so many become due in a second");
   replay.add_option("--ttl-ms", to.ttl_ms, "They expire so long from now");
-  CLI::App& cancel =
-      add_action(jobs, to, JobsAction::cancel, "cancel", "Cancel a job that has not begun");
+  CLI::App& cancel = add_action(jobs, to, JobsAction::cancel, "cancel", "Cancel a job that waits");
   add_id(cancel, to, "The job")->required();
   add_change(add_action(jobs, to, JobsAction::purge, "purge", "Delete jobs that have ended"), to);
 }

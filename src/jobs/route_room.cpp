@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 
 namespace spillway::jobs {
 namespace {
@@ -18,41 +17,29 @@ constexpr Duration kLongestPause = std::chrono::seconds(30);
 
 }  // namespace
 
-std::size_t RouteRoom::room(const config::Defer& defer, const Upstream& upstream, TimePoint now) {
+std::size_t RouteRoom::room(const config::Defer& defer, const Upstream& upstream, TimePoint now,
+                            const Begins& begins) const {
   if (pauses(now) || now < rests_until_) return 0;
   if (!defer.traffic_class && !has_spare_slots(upstream.state)) return 0;
-  const std::size_t ahead = less(upstream.in_hand, upstream.running);
+  const std::size_t there = less(upstream.in_hand, upstream.running + upstream.passed);
   const std::size_t wanted = std::max(kLeastAhead, upstream.running);
-  if (ahead * 2 > wanted) return 0;
-  std::size_t most = less(wanted, ahead + upstream.asked);
+  if (there * 2 > wanted) return 0;
+  std::size_t most = less(wanted, there + upstream.asked);
   most = std::min(most, less(upstream.left, upstream.in_hand + upstream.asked));
   if (defer.concurrency) most = std::min(most, less(*defer.concurrency, in_hand_ + asked_));
-  if (defer.rate) {
-    refill(*defer.rate, now);
-    most = std::min(most, less(static_cast<std::size_t>(tokens_), asked_));
-  }
+  if (defer.rate) most = std::min(most, less(begins.soon, ahead(begins.running)));
   return most;
 }
 
-TimePoint RouteRoom::room_from(const config::Defer& defer, TimePoint now) const {
-  TimePoint from = std::max({now + kLookAgain, paused_until_, rests_until_});
-  const std::optional<double>& rate = defer.rate;
-  if (rate && tokens_ < 1) from = std::max(from, refilled_ + from_seconds((1 - tokens_) / *rate));
-  return from;
-}
+std::size_t RouteRoom::ahead(std::size_t running) const { return less(in_hand_, running) + asked_; }
 
-// No more than a tenth of a second's jobs at once.
-void RouteRoom::refill(double rate, TimePoint now) {
-  const double most = std::max(1.0, rate / 10);
-  if (refilled_ != TimePoint{})
-    tokens_ = std::min(most, tokens_ + rate * to_seconds(now - refilled_));
-  refilled_ = now;
+TimePoint RouteRoom::room_from(TimePoint now) const {
+  return std::max({now + kLookAgain, paused_until_, rests_until_});
 }
 
 void RouteRoom::answered(std::size_t asked, std::size_t pulled) {
   asked_ -= asked;
   in_hand_ += pulled;
-  tokens_ = std::max(0.0, tokens_ - static_cast<double>(pulled));
 }
 
 void RouteRoom::rest(TimePoint now, NoSlot how) {

@@ -46,24 +46,39 @@ inline constexpr Milliseconds kSpareWait{1000};
 inline bool has_spare_slots(State state) { return state == State::normal; }
 
 // Room for jobs of one route. A few more are pulled than run at its upstream, so that a slot that
-// gets free finds one waiting at the gate: at least 8, at most as many as run.
+// gets free finds one waiting at the gate: at least 8, at most as many as run. Jobs of a lower rank
+// that wait there do not count: the gate lets those of a higher one pass, so they would keep these
+// in the store for nothing. Nor do those that wait for the rate of their route.
 class RouteRoom {
  public:
   struct Upstream {
     State state = State::normal;
     std::size_t in_hand = 0;         // jobs that were pulled and have not ended
     std::size_t running = 0;         // of these, those that have a slot
+    std::size_t passed = 0;          // of these, those that this route's jobs need not wait for
     std::size_t asked = 0;           // jobs that the store is being asked for
     std::size_t left = kMostInHand;  // of those, beside what all upstreams have or are asked for
   };
 
+  // Of the route.
+  struct Begins {
+    std::size_t soon = kMostInHand;  // so many more may begin soon (BeginRate)
+    std::size_t running = 0;         // those that have begun
+  };
+
   // 0 as well while the route pauses or rests, and while its upstream refuses live requests: then
   // there is no room to spare, unless the route names a class for its jobs.
-  std::size_t room(const config::Defer& defer, const Upstream& upstream, TimePoint now);
+  std::size_t room(const config::Defer& defer, const Upstream& upstream, TimePoint now,
+                   const Begins& begins) const;
+  std::size_t room(const config::Defer& defer, const Upstream& upstream, TimePoint now) const {
+    return room(defer, upstream, now, {});
+  }
+  // Jobs of the route that are in hand and have not begun, or for which the store is being asked.
+  std::size_t ahead(std::size_t running) const;
   // When that is to be asked again: what is due and was not pulled has no room for a reason of
   // which nobody tells when it ends, as a slot that gets free.
   static constexpr Milliseconds kLookAgain{20};
-  TimePoint room_from(const config::Defer& defer, TimePoint now) const;
+  TimePoint room_from(TimePoint now) const;
 
   // The store is asked for so many jobs, which have no room twice; and has answered with so many.
   void ask(std::size_t jobs) { asked_ += jobs; }
@@ -87,8 +102,6 @@ class RouteRoom {
   void succeeded() { last_pause_ = {}; }
 
  private:
-  void refill(double rate, TimePoint now);
-
   std::size_t in_hand_ = 0;
   std::size_t asked_ = 0;
   TimePoint paused_until_{};
@@ -96,8 +109,6 @@ class RouteRoom {
   bool rests_for_slot_ = false;  // it waited in vain
   Duration last_rest_{};
   Duration last_pause_{};
-  double tokens_ = 1;  // of `rate`
-  TimePoint refilled_{};
 };
 
 }  // namespace spillway::jobs

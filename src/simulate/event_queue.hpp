@@ -28,7 +28,8 @@ enum class EventKind : std::uint8_t {
   second,            // a second is over
   measure,           // the warm-up is over
   visitor,           // whose pages are made of `request` acts
-  spare_wait,        // `request`, a job, waits for a spare slot no longer
+  rate_wait,         // `request`, a job, waits for the rate of its route no longer
+  spare_wait,        // likewise for a spare slot
   pull,              // the store has an answer to the dispatcher of jobs
 };
 

@@ -92,19 +92,36 @@ void JobsModel::tell_lanes(TimePoint now) {
   rotor_.refresh(lanes);
 }
 
+// As jobs of this rank find it.
+jobs::RouteRoom::Upstream JobsModel::upstream(std::uint8_t rank) const {
+  jobs::RouteRoom::Upstream there;
+  for (const auto& [its, jobs] : ranks_) {
+    there.in_hand += jobs.in_hand;
+    there.running += jobs.running;
+    if (its <= rank) there.passed += jobs.held;
+    if (its > rank) there.passed += jobs.in_hand - std::min(jobs.in_hand, jobs.running);
+  }
+  return there;
+}
+
 // Whose turn it is, as the proxy's dispatcher puts it to its store.
 std::vector<jobs::Rotor::Turn> JobsModel::turns(State state, TimePoint now) {
   std::vector<jobs::Rotor::Turn> turns;
   std::size_t asked = 0;
   const auto left = [&] {
-    return jobs::kMostInHand - std::min(in_hand_ + asked, jobs::kMostInHand);
+    const std::size_t in_hand = upstream(jobs::kLowestRank).in_hand;
+    return jobs::kMostInHand - std::min(in_hand + asked, jobs::kMostInHand);
   };
   const auto room = [&](const std::string& name) {
     Route& route = routes_.at(name);
-    return route.room.room(
-        *route.defer,
-        {.state = state, .in_hand = in_hand_, .running = running_, .asked = asked, .left = left()},
-        now);
+    jobs::RouteRoom::Upstream there = upstream(jobs::rank_of(*route.defer));
+    there.state = state;
+    there.asked = asked;
+    there.left = left();
+    jobs::RouteRoom::Begins begins;
+    if (const auto& rate = route.defer->rate)
+      begins = {.soon = route.begins.soon(*rate, now), .running = route.begins.running()};
+    return route.room.room(*route.defer, there, now, begins);
   };
   while (turns.size() < jobs::Rotor::kMostTurns) {
     auto turn = rotor_.next(wall(now), left(), room, jobs::Rotor::kMostTurns - turns.size());
@@ -126,7 +143,7 @@ std::vector<Request*> JobsModel::pull(State state, TimePoint now) {
       const std::vector<Request*> claimed = claim(turn, now);
       rotor_.took(turn, claimed.size());
       routes_.at(turn.lane.route).room.answered(turn.limit, claimed.size());
-      in_hand_ += claimed.size();
+      ranks_[turn.lane.rank].in_hand += claimed.size();
       pulled.insert(pulled.end(), claimed.begin(), claimed.end());
     }
   }
@@ -159,9 +176,23 @@ Request* JobsModel::expire(TimePoint now) {
   return &job;
 }
 
+TimePoint JobsModel::begins_from(const Request& job, TimePoint now) const {
+  const Route& route = route_of(job);
+  return route.defer->rate ? route.begins.next(*route.defer->rate, now) : now;
+}
+
+bool JobsModel::may_begin(const Request& job, TimePoint now) {
+  Route& route = route_of(job);
+  if (!route.defer->rate) return true;
+  if (!route.begins.try_take(*route.defer->rate, now)) return false;
+  route.begins.begin();
+  return true;
+}
+
 std::optional<jobs::Progress> JobsModel::end(const Request& job, jobs::Cause how, TimePoint now) {
   Route& route = route_of(job);
-  --running_;
+  --ranks_[job.as_job->lane.rank].running;
+  if (route.defer->rate) route.begins.end();
   leave_hand(job);
   if (how != jobs::Cause::none) route.room.tried();
   if (how == jobs::Cause::none || how == jobs::Cause::never_sent) route.room.pause(now, now);
@@ -186,9 +217,13 @@ std::optional<jobs::Progress> JobsModel::end(const Request& job, jobs::Cause how
 void JobsModel::put_back(Request& again, const jobs::Progress& progress) { wait(again, progress); }
 
 void JobsModel::put_off(Request& job, TimePoint now) {
+  Route& route = route_of(job);
+  if (route.defer->rate) {
+    route.begins.end();
+    route.begins.give_back(*route.defer->rate);
+  }
   leave_hand(job);
-  wait(job, jobs::put_off(job.as_job->progress, jobs::policy_of(*route_of(job).defer), wall(now),
-                          random_));
+  wait(job, jobs::put_off(job.as_job->progress, jobs::policy_of(*route.defer), wall(now), random_));
 }
 
 void JobsModel::give_back(Request& job, jobs::NoSlot how, TimePoint now) {
@@ -209,7 +244,7 @@ JobsSummary JobsModel::summary(TimePoint now) const {
 
 void JobsModel::leave_hand(const Request& job) {
   route_of(job).room.ended();
-  --in_hand_;
+  --ranks_[job.as_job->lane.rank].in_hand;
 }
 
 void JobsModel::forget(const Request& job, TimePoint now) {

@@ -18,6 +18,7 @@
 #include "base/state.hpp"
 #include "base/time.hpp"
 #include "config/defer.hpp"
+#include "jobs/begin_rate.hpp"
 #include "jobs/rotor.hpp"
 #include "jobs/route_room.hpp"
 #include "simulate/recording.hpp"
@@ -42,8 +43,15 @@ class JobsModel {
   // The next waiting job whose time to live is over; nullptr: no more.
   Request* expire(TimePoint now);
 
-  // A job that was pulled got a slot.
-  void begin() { ++running_; }
+  // When the rate of its route may let a job that was pulled begin. Until then it is held and waits
+  // for no slot.
+  TimePoint begins_from(const Request& job, TimePoint now) const;
+  void hold(const Request& job) { ++ranks_[job.as_job->lane.rank].held; }
+  void let_go(const Request& job) { --ranks_[job.as_job->lane.rank].held; }
+  // It has a slot; false: the rate does not let it begin.
+  bool may_begin(const Request& job, TimePoint now);
+  // It begins.
+  void begin(std::uint8_t rank = jobs::kLowestRank) { ++ranks_[rank].running; }
   // A job that has begun has ended like this; none: all circuits were open, so that it waits again,
   // and nothing is counted. What it waits as, if it is to be tried again: then a copy of it must be
   // put_back(). Never sent, or circuits open: its route pauses.
@@ -71,10 +79,20 @@ class JobsModel {
   struct Route {
     const config::Defer* defer = nullptr;  // null: none of its requests are deferred
     jobs::RouteRoom room;
+    jobs::BeginRate begins;
     std::size_t waiting = 0;
   };
 
+  // Jobs of one rank.
+  struct Rank {
+    std::size_t in_hand = 0;
+    std::size_t running = 0;
+    std::size_t held = 0;
+  };
+
+  jobs::RouteRoom::Upstream upstream(std::uint8_t rank) const;
   bool has_room_for(const jobs::Lane& lane, const config::Defer& defer) const;
+  const Route& route_of(const Request& job) const { return routes_.at(job.as_job->lane.route); }
   Route& route_of(const Request& job) { return routes_.at(job.as_job->lane.route); }
   void wait(Request& job, const jobs::Progress& progress);
   void take(Request& job);
@@ -92,8 +110,7 @@ class JobsModel {
   std::map<jobs::Lane, Waiting> waiting_;
   std::map<std::pair<jobs::WallTime, std::uint64_t>, Request*> expiring_;  // of those that wait
   std::map<std::uint64_t, TimePoint> pending_;  // when they were accepted, by number
-  std::size_t in_hand_ = 0;
-  std::size_t running_ = 0;
+  std::map<std::uint8_t, Rank> ranks_;
   std::uint64_t numbers_ = 0;
   TimePoint lanes_at_{};  // when the rotor is told of lanes again
   TimePoint begin_;

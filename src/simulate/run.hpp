@@ -79,6 +79,7 @@ class Run {
   void ask_for_jobs();
   void pull_jobs();
   bool enter_job(Request& job);
+  bool may_begin(Request& job);
   bool may_send_again(Request& job);
   void complete_job(Request& job);
   void end_job(Request& job, jobs::Cause how);

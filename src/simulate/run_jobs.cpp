@@ -56,6 +56,12 @@ void Run::pull_jobs() {
 
 // False: it was given back.
 bool Run::enter_job(Request& job) {
+  const TimePoint from = jobs_.begins_from(job, now_);
+  if (from > now_) {
+    jobs_.hold(job);
+    schedule(from, EventKind::rate_wait, job);
+    return true;
+  }
   job.client_waits = true;
   const bool is_retried = job.is_retried_job();
   const ProxyModel::Admission admission = proxy_->enter_job(job, now_);
@@ -70,7 +76,16 @@ bool Run::enter_job(Request& job) {
   }
 }
 
-// False: it got a slot, which it has given back, and waits for the retry budget.
+// False: it got a slot, which it has given back, and waits for the rate of its route.
+bool Run::may_begin(Request& job) {
+  if (jobs_.may_begin(job, now_)) return true;
+  proxy_->return_slot(job, now_);
+  give_back_job(job, jobs::NoSlot::waited);
+  ask_for_jobs();
+  return false;
+}
+
+// Likewise for the retry budget.
 bool Run::may_send_again(Request& job) {
   if (servers_.try_job_retry(now_)) return true;
   proxy_->return_slot(job, now_);

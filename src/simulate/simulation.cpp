@@ -115,6 +115,10 @@ void Run::handle(const Event& event) {
       break;
     case EventKind::second: end_second(); break;
     case EventKind::measure: work_at_start_ = backend_.work_done(now_); break;
+    case EventKind::rate_wait:
+      jobs_.let_go(*event.request);
+      enter_job(*event.request);
+      break;
     case EventKind::spare_wait: end_spare_wait(*event.request); break;
     case EventKind::pull:
       is_pulling_ = false;
@@ -198,10 +202,11 @@ bool Run::admit(Request& request) {
 }
 
 void Run::start(Request& request) {
+  if (request.as_job && !may_begin(request)) return;
   if (request.is_retried_job() && !may_send_again(request)) return;
   proxy_->start(request, now_);
   if (request.as_job) {
-    jobs_.begin();
+    jobs_.begin(request.as_job->lane.rank);
     ask_for_jobs();
   }
   send(request);

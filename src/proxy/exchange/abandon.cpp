@@ -1,6 +1,7 @@
 // A request whose client has left, whose deadline has passed, or whose response did not come in
 // time: what becomes of it at its upstream.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -19,7 +20,7 @@ bool is_above_share(Upstream& upstream, std::size_t server) {
 
 }  // namespace
 
-void UpstreamCall::abandon(const http::BodyReader* body) {
+void UpstreamCall::abandon(const http::BodyReader* body, std::shared_ptr<const void> watched) {
   const TimePoint now = services_.now();
   if (!connection_ || !admission_.has_slot() || !current_.sent_any) return drop();
   if (current_.has_head && is_event_stream(request_.head.method, response_)) return drop();
@@ -45,6 +46,7 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
        .connection = std::move(connection_),
        .slot = admission_.abandon_slot(now),
        .key = std::move(admission_.key()),
+       .watched = std::move(watched),
        .until = until,
        .timed_out_upstream =
            has_timed_out ? std::optional(request_.subject.upstream) : std::nullopt,

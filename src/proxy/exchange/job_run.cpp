@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "http/framing.hpp"
@@ -18,7 +19,6 @@ namespace spillway::proxy {
 namespace {
 
 constexpr Duration kRouteIsGone = std::chrono::seconds(30);
-constexpr Duration kLongestWait = std::chrono::seconds(2);  // if others may have a slot
 
 RouteId first_route() { return RouteId{0}; }
 
@@ -65,7 +65,8 @@ Detached JobRun::run() {
   End end = co_await attempt();
   if (std::exchange(stage_, Stage::over) == Stage::at_upstream) {
     services_.jobs->counts().end();
-    request_.upstream().running_jobs.fetch_sub(1, std::memory_order_relaxed);
+    if (defer().rate) begin_rate().end();
+    request_.upstream().running_jobs.end(jobs::rank_of(defer()));
   } else if (const auto by = services_.jobs->withdrawals().close(job_.id)) {
     end = withdrawn(*by);
   }
@@ -79,19 +80,16 @@ Task<JobRun::End> JobRun::attempt() {
   if (services_.draining || is_lease_ending(Clock::now())) co_return give_back();
   if (const std::optional<Fault> fault = call_.circuits_fault())
     co_return give_back(fault->retry_after);
-  const std::optional<jobs::NoSlot> no_slot = co_await take_slot();
-  if (no_slot) co_return is_expired() ? expire() : without_slot(*no_slot);
-  if (is_expired() || is_lease_ending(Clock::now())) {
-    admission_.return_slot(services_.now());
-    co_return is_expired() ? expire() : give_back();
-  }
+  std::optional<End> not_yet = co_await take_turn();
+  if (not_yet) co_return std::move(*not_yet);
   if (const auto by = services_.jobs->withdrawals().close(job_.id)) {
-    admission_.return_slot(services_.now());
+    return_turn();
     co_return withdrawn(*by);
   }
   if (is_retry() && !may_retry()) co_return put_off();
   begin();
   const std::optional<Fault> fault = co_await call_.ask();
+  if (fault && defer().rate && !call_.was_sent()) begin_rate().give_back(*defer().rate);
   std::optional<jobs::StoredAnswer> answer;
   std::optional<Fault> broken = fault;
   if (!fault) {
@@ -113,15 +111,31 @@ Task<JobRun::End> JobRun::attempt() {
   }
   End end = after(broken, std::move(answer));
   if (is_retry()) book_retry(end);
-  broken ? call_.abandon() : call_.finish();
+  if (broken) {
+    co_await leave_upstream();
+  } else {
+    call_.finish();
+  }
   co_return end;
+}
+
+// The upstream may be at work on a request that timed out. As long as that holds its slot the job
+// runs: neither another one beyond `concurrency`, nor the next one of its order, nor its own next
+// attempt begins.
+Task<> JobRun::leave_upstream() {
+  auto lingers = std::make_shared<char>();
+  const std::weak_ptr<const void> at_work = lingers;
+  call_.abandon(nullptr, std::move(lingers));
+  while (!at_work.expired() && abort_ == Abort::none)
+    co_await parking_.park({.deadline = Clock::now()});  // the next sweep looks again
 }
 
 void JobRun::begin() {
   stage_ = Stage::at_upstream;
   began_ = services_.jobs->wall_now();
   services_.jobs->counts().begin();
-  request_.upstream().running_jobs.fetch_add(1, std::memory_order_relaxed);
+  if (defer().rate) begin_rate().begin();
+  request_.upstream().running_jobs.begin(jobs::rank_of(defer()));
   services_.jobs->job_started();
   request_.due = services_.now() + defer().lease.value_or(config::kAttemptLease);
   jobs::head_for_attempt(job_.head, job_.id, jobs::next_delivery(job_.progress), written_);
@@ -154,7 +168,7 @@ void JobRun::book_retry(const End& end) {
 
 // For a pause as after the attempt that failed, so that those that are put off do not come at once.
 JobRun::End JobRun::put_off() {
-  admission_.return_slot(services_.now());
+  return_turn();
   End end;
   end.progress = jobs::put_off(job_.progress, jobs::policy_of(defer()), services_.jobs->wall_now(),
                                services_.random);
@@ -162,52 +176,6 @@ JobRun::End JobRun::put_off() {
 }
 
 bool JobRun::is_expired() const { return services_.jobs->wall_now() >= job_.expires; }
-
-// A slot that no live request wants. With a class the job first competes for one as live requests
-// of that class do. In shadow mode those get none, but are forwarded at once; a backlog that did
-// the same would not end at the number of slots.
-Task<std::optional<jobs::NoSlot>> JobRun::take_slot() {
-  const bool competes = defer().traffic_class && !request_.is_shadow();
-  if (competes) {
-    const bool has_won = co_await compete_for_slot();
-    if (has_won) co_return std::nullopt;
-    if (!may_wait_for_spare_slot()) co_return jobs::NoSlot::refused;
-  }
-  TimePoint until = kNever;
-  if (services_.jobs->lease().is_shared()) until = services_.now() + kLongestWait;
-  if (competes) until = services_.now() + jobs::kSpareWait;
-  const bool has_slot = co_await admission_.wait_for_spare_slot(until);
-  if (has_slot) co_return std::nullopt;
-  co_return jobs::NoSlot::waited;
-}
-
-Task<bool> JobRun::compete_for_slot() {
-  using Kind = overload::Verdict::Kind;
-  request_.is_in_background = false;
-  admission_.decide();
-  const Kind verdict = admission_.verdict().kind;
-  std::optional<Fault> refused;
-  if (verdict == Kind::deny || verdict == Kind::drop) {
-    admission_.give_back_token();
-    request_.is_in_background = true;
-    co_return false;
-  }
-  refused = admission_.enter_gate(services_.now(), Duration{0}, Duration{0});
-  if (!refused && admission_.is_queued()) {
-    const std::optional<Fault> late = co_await admission_.wait_in_queue();
-    refused = late;
-  }
-  request_.is_in_background = true;
-  co_return !refused && admission_.has_slot() && abort_ == Abort::none;
-}
-
-// Not what a budget refuses: that holds for jobs of the class, too.
-bool JobRun::may_wait_for_spare_slot() const {
-  using Kind = overload::Verdict::Kind;
-  const Kind verdict = admission_.verdict().kind;
-  return abort_ == Abort::none && !is_expired() && verdict != Kind::deny && verdict != Kind::drop &&
-         jobs::has_spare_slots(request_.upstream().overload_status.read().state);
-}
 
 JobRun::End JobRun::give_back(std::optional<Duration> pauses_route) {
   call_.drop();
@@ -242,7 +210,9 @@ JobRun::End JobRun::withdrawn(jobs::Cause by) {
 // As if this proxy had ended with the job in hand: that says nothing of the upstream.
 JobRun::End JobRun::taken_away() const {
   End end;
-  end.progress = jobs::recovered(job_.progress, jobs::kMostRecoveries, services_.jobs->wall_now());
+  const jobs::WallTime now = services_.jobs->wall_now();
+  end.progress = jobs::recovered(job_.progress, jobs::kMostRecoveries, now);
+  end.recovery = jobs::cut_off(now);
   return end;
 }
 
@@ -310,7 +280,7 @@ Task<> JobRun::settle(End end) {
   StoreCall call{store::Settle{.epoch = epoch_,
                                .id = job_.id,
                                .progress = end.progress,
-                               .attempt = std::nullopt,
+                               .attempt = end.recovery,
                                .answer = std::move(end.answer)}};
   if (end.cause != jobs::Cause::none) {
     call.as<store::Settle>().attempt = jobs::Attempt{.number = end.progress.attempts,
@@ -339,6 +309,7 @@ Task<> JobRun::settle(End end) {
     case jobs::JobState::expired: ++counts.expired; break;
     case jobs::JobState::cancelled: ++counts.cancelled; break;
     default:
+      if (end.recovery) ++counts.recovered;
       if (end.cause != jobs::Cause::none) ++counts.retried[index(end.cause)];
       break;
   }

@@ -1,5 +1,5 @@
-// One attempt of a job: waits at its upstream's gate, sends the stored request, keeps the answer,
-// and tells the store how it ended. No client waits for it.
+// One attempt of a job: waits for the rate of its route and at its upstream's gate, sends the
+// stored request, keeps the answer, and tells the store how it ended. No client waits for it.
 //
 // It takes the slots that no live request wants. It waits for one until its time to live is over
 // and, where another proxy on the store may have one, for two seconds at most. With `class` in its
@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "jobs/begin_rate.hpp"
 #include "jobs/life.hpp"
 #include "jobs/route_room.hpp"
 #include "proxy/exchange/admission.hpp"
@@ -60,17 +61,24 @@ class JobRun final : public Swept {
     std::optional<jobs::StoredAnswer> answer;
     std::optional<Duration> pauses_route;
     std::optional<jobs::NoSlot> no_slot;
-    jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made
+    jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made, or it is a recovery
+    std::optional<jobs::Attempt> recovery;  // for its history
     std::uint16_t status = 0;
     std::string_view detail;
   };
 
   Task<End> attempt();
+  // How it gets to begin: job_turn.cpp.
+  Task<std::optional<End>> take_turn();
+  void return_turn();
+  jobs::BeginRate& begin_rate() const;
+  Task<bool> wait_for_rate();
   Task<std::optional<jobs::NoSlot>> take_slot();
   Task<bool> compete_for_slot();
   bool may_wait_for_spare_slot() const;
   bool is_expired() const;
   void begin();
+  Task<> leave_upstream();
   void abort(Abort why);
   bool is_lease_ending(TimePoint now) const;
   bool may_retry();

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <coroutine>
+#include <memory>
 #include <optional>
 
 #include "proxy/exchange/rest_of_response.hpp"
@@ -47,6 +48,7 @@ struct AbandonedRequest {  // or an event stream, without a slot
   UpstreamPtr connection;
   Slot slot;
   KeyInHand key;
+  std::shared_ptr<const void> watched{};  // released when the slot is
   TimePoint until;
   std::optional<UpstreamId> timed_out_upstream{};
   RestOfResponse rest;

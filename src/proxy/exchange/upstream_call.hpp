@@ -73,8 +73,9 @@ class UpstreamCall {
     permit_ = {};
   }
   // The same; later, if the upstream may be at work on the request (LingeringCall). `body`: what
-  // has been read of the response's, if more than came with its head.
-  void abandon(const http::BodyReader* body = nullptr);
+  // has been read of the response's, if more than came with its head. `watched` is released as the
+  // slot is.
+  void abandon(const http::BodyReader* body = nullptr, std::shared_ptr<const void> watched = {});
   // More of the response has come. One that goes on for a second after its head is a success of the
   // server: it may take for ever to end.
   void goes_on();

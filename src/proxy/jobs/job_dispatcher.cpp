@@ -98,7 +98,7 @@ std::optional<jobs::Rotor::Turn> JobDispatcher::next_turn(TimePoint now, jobs::W
       jobs::Rotor::kMostTurns - turns_.size());
   if (!turn) return turn;
   known_[turn->lane.route].ask(turn->limit);
-  at_upstream_[upstream_of(turn->lane.route)].asked += turn->limit;
+  at_upstream_[upstream_of(turn->lane.route)].ask(turn->limit);
   return turn;
 }
 
@@ -112,9 +112,7 @@ std::size_t JobDispatcher::most_more() const {
 // Of the turns, which the store has answered with so many jobs.
 void JobDispatcher::end_turn(const jobs::Rotor::Turn& turn, std::size_t pulled) {
   known_[turn.lane.route].answered(turn.limit, pulled);
-  AtUpstream& its = at_upstream_[upstream_of(turn.lane.route)];
-  its.asked -= turn.limit;
-  its.in_hand += pulled;
+  at_upstream_[upstream_of(turn.lane.route)].answered(turn.limit, pulled, rank_of(turn.lane.route));
 }
 
 void JobDispatcher::plan_announcement(std::vector<store::Command>& commands, TimePoint now,
@@ -131,15 +129,15 @@ std::size_t JobDispatcher::room(const std::string& name, TimePoint now) {
   const auto configured = routes_.routes.find(name);
   if (configured == routes_.routes.end()) return 0;  // it keeps its jobs, and they wait
   const JobRoute& its = configured->second;
-  Upstream& upstream = routes_.upstream(its);
-  const AtUpstream& there = at_upstream_[upstream_of(name)];
-  return known_[name].room(its.defer,
-                           {.state = upstream.overload_status.read().state,
-                            .in_hand = there.in_hand,
-                            .running = upstream.running_jobs.load(std::memory_order_relaxed),
-                            .asked = there.asked,
-                            .left = most_more()},
-                           now);
+  jobs::RouteRoom::Upstream there =
+      at_upstream_[upstream_of(name)].seen_from(jobs::rank_of(its.defer), routes_.upstream(its));
+  there.left = most_more();
+  jobs::RouteRoom::Begins begins;
+  if (its.defer.rate) {
+    const jobs::BeginRate& rate = handed_.begin_rate(name);
+    begins = {.soon = rate.soon(*its.defer.rate, now), .running = rate.running()};
+  }
+  return known_[name].room(its.defer, there, now, begins);
 }
 
 // When room() is to be asked again. A route that is gone has none until it is configured again, and
@@ -149,7 +147,14 @@ std::optional<TimePoint> JobDispatcher::room_from(const std::string& name, TimeP
   if (configured == routes_.routes.end()) return std::nullopt;
   const auto known = known_.find(name);
   if (known == known_.end()) return now + jobs::RouteRoom::kLookAgain;
-  return known->second.room_from(configured->second.defer, now);
+  const TimePoint from = known->second.room_from(now);
+  const std::optional<double>& rate = configured->second.defer.rate;
+  if (!rate) return from;
+  const jobs::BeginRate& its = handed_.begin_rate(name);
+  const std::size_t next = known->second.ahead(its.running()) + 1;
+  const TimePoint begins = its.soon_from(next, *rate, now);
+  if (begins == kNever) return std::nullopt;
+  return std::max(from, begins);
 }
 
 // By name and generation, as what runs is counted. Empty: the route is not configured any more.
@@ -158,6 +163,12 @@ std::string JobDispatcher::upstream_of(const std::string& route) const {
   if (configured == routes_.routes.end()) return {};
   return routes_.upstream(configured->second).config.name + '/' +
          std::to_string(routes_.generation->number);
+}
+
+std::uint8_t JobDispatcher::rank_of(const std::string& route) const {
+  const auto configured = routes_.routes.find(route);
+  if (configured == routes_.routes.end()) return jobs::kLowestRank;
+  return jobs::rank_of(configured->second.defer);
 }
 
 void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime wall) {
@@ -247,13 +258,14 @@ void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
   end_turn(*turn, pulled);
   turns_.erase(turn);
   const std::string upstream = upstream_of(claim.lane.route);
+  const std::uint8_t rank = rank_of(claim.lane.route);
   for (jobs::LeasedJob& job : claim.jobs) {
     const jobs::JobState before = jobs::given_back(job.progress, job.progress.due).state;
     const std::uint32_t recoveries = job.progress.recoveries;
     const bool is_new =
-        leased_.emplace(job.id, Leased{job.lane, upstream, before, recoveries}).second;
+        leased_.emplace(job.id, Leased{job.lane, upstream, rank, before, recoveries}).second;
     if (is_new) company_.join(recoveries);
-    withdrawals_.open(job.id);
+    handed_.withdrawals().open(job.id);
     acts_.hand_over(std::move(job), claim.epoch);
   }
   if (has_more) rotor_.add(claim.lane, wall);
@@ -268,7 +280,8 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
   if (leased == leased_.end()) return;
   const jobs::Lane lane = std::move(leased->second.lane);
   const auto its = at_upstream_.find(leased->second.upstream);
-  if (--its->second.in_hand == 0 && its->second.asked == 0) at_upstream_.erase(its);
+  its->second.ended(leased->second.rank);
+  if (its->second.is_empty()) at_upstream_.erase(its);
   for (const jobs::Lane& other : company_.leave(leased->second.recoveries)) rotor_.add(other, wall);
   leased_.erase(leased);
   jobs::RouteRoom& route = known_[lane.route];

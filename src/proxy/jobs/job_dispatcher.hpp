@@ -22,12 +22,13 @@
 #include "jobs/rotor.hpp"
 #include "jobs/route_room.hpp"
 #include "observe/job_counts.hpp"
+#include "proxy/jobs/handed_jobs.hpp"
 #include "proxy/jobs/job_clock.hpp"
 #include "proxy/jobs/job_news.hpp"
 #include "proxy/jobs/job_routes.hpp"
+#include "proxy/jobs/jobs_at_upstream.hpp"
 #include "proxy/jobs/lease.hpp"
 #include "proxy/jobs/store_call.hpp"
-#include "proxy/jobs/withdrawals.hpp"
 
 namespace spillway::proxy {
 
@@ -82,7 +83,9 @@ class JobDispatcher {
   // Thread-safe.
   const JobClock& clock() const { return clock_; }
   // Of what was handed over.
-  Withdrawals& withdrawals() { return withdrawals_; }
+  Withdrawals& withdrawals() { return handed_.withdrawals(); }
+  // At which jobs of the route may begin.
+  jobs::BeginRate& begin_rate(const std::string& route) { return handed_.begin_rate(route); }
   // Of a job that this proxy has leased; null: it has not.
   const std::string* route_of(const store::Settle& settle) const {
     const auto leased = leased_.find(settle.id);
@@ -101,6 +104,7 @@ class JobDispatcher {
   struct Leased {
     jobs::Lane lane;
     std::string upstream;   // upstream_of() at the time
+    std::uint8_t rank;      // rank_of() its route at the time
     jobs::JobState before;  // in which it waited
     std::uint32_t recoveries = 0;
   };
@@ -108,11 +112,6 @@ class JobDispatcher {
   struct Self {
     std::string name;
     double rate = 0;
-  };
-  // Jobs of one upstream that this proxy has, and for which the store is being asked.
-  struct AtUpstream {
-    std::size_t in_hand = 0;
-    std::size_t asked = 0;
   };
   // Of the lanes that the store knows, which it tells page by page.
   struct LanesRound {
@@ -137,6 +136,7 @@ class JobDispatcher {
   std::size_t room(const std::string& name, TimePoint now);
   std::optional<TimePoint> room_from(const std::string& name, TimePoint now) const;
   std::string upstream_of(const std::string& route) const;
+  std::uint8_t rank_of(const std::string& route) const;
   void claimed(store::Claim& claim, jobs::WallTime wall);
   void found(const store::Lanes& lanes, TimePoint now);
   void settled(const store::Settle& settle, jobs::WallTime wall);
@@ -153,7 +153,7 @@ class JobDispatcher {
   jobs::Company company_;
   std::map<std::string, jobs::RouteRoom, std::less<>> known_;
   std::map<jobs::JobId, Leased> leased_;  // under epoch_, or the one that was lost
-  std::map<std::string, AtUpstream> at_upstream_;
+  std::map<std::string, JobsAtUpstream> at_upstream_;
   std::vector<jobs::Rotor::Turn> turns_;  // claimed for in the batch under way
   store::Epoch epoch_ = 0;                // 0: not joined
   bool is_pulling_ = true;
@@ -164,7 +164,7 @@ class JobDispatcher {
   JobClock clock_;
   NextAt next_;
   LanesRound round_;
-  Withdrawals withdrawals_;
+  HandedJobs handed_;
 };
 
 }  // namespace spillway::proxy

@@ -79,6 +79,8 @@ class JobQueue {
   KeysInHand& keys_in_hand() { return keys_in_hand_; }
   // Of jobs that a worker has and has not sent.
   Withdrawals& withdrawals() { return dispatcher_.withdrawals(); }
+  // At which jobs of the route may begin.
+  jobs::BeginRate& begin_rate(const std::string& route) { return dispatcher_.begin_rate(route); }
   const StoreCondition& condition() const { return condition_; }
   bool is_full() const { return condition_.is_full(); }
   // What is submitted is likely to be answered soon.

@@ -19,6 +19,7 @@
 #include "proxy/net/endpoint.hpp"
 #include "proxy/upstream/dead_letter_queue.hpp"
 #include "proxy/upstream/gate.hpp"
+#include "proxy/upstream/jobs_by_rank.hpp"
 #include "proxy/upstream/overload_status.hpp"
 #include "proxy/upstream/servers.hpp"
 #include "proxy/upstream/tenant_names.hpp"
@@ -80,7 +81,8 @@ struct Upstream {
   std::vector<std::unique_ptr<overload::TenantShard>> tenant_shards;  // likewise
   // Cleared by a request that could connect to no server, set by the next successful connection.
   std::atomic<bool> reachable{true};
-  std::atomic<std::uint32_t> running_jobs{0};  // deferred requests at it
+  JobsByRank running_jobs;  // those that have a slot
+  JobsByRank held_jobs;     // those that their route's rate lets wait for none yet
   // Circuits not closed, over all servers and workers.
   std::atomic<std::uint32_t> open_circuits{0};
   std::atomic<std::uint32_t> refused{0};  // requests, for want of room; only grows, and may wrap

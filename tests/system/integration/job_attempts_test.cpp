@@ -11,6 +11,7 @@
 
 #include "support/proxy_process.hpp"
 #include "system/integration/jobs_operator.hpp"
+#include "system/integration/workshop.hpp"
 
 using namespace spillway;
 using namespace spillway::support;
@@ -70,6 +71,36 @@ TEST_CASE("a deferred request may be answered later than a live one, up to its l
     const auto proxy = send_both(json::object());
     CHECK(Operator{proxy->admin_port()}.come_to(1, "state=dead"));
   }
+}
+
+TEST_CASE("while a job that timed out holds its slot neither the next one nor its retry begins") {
+  json defer;
+  int done = 1, asked = 3;
+  SUBCASE("with concurrency") { defer["concurrency"] = 1; }
+  SUBCASE("in an order") { defer["order_by"] = "X-Account"; }
+  SUBCASE("its own retry") {
+    defer = {{"concurrency", 1},
+             {"retry_unanswered", true},
+             {"backoff", {{"base_ms", 1}, {"max_ms", 1}}}};
+    done = 2;
+    asked = 4;
+  }
+  Workshop shop;
+  json app = retries(1000);
+  app["response_timeout_ms"] = 300;
+  const ProxyUnderTest proxy(settings(shop.peer.address(), app, defer));
+  const Operator desk{proxy.admin_port()};
+  for (const char* target : {"/export/1", "/export/2"})
+    support::defer(proxy.port(), target, "x", "X-Account: 7\r\n");
+  REQUIRE(proxy.metric_becomes("spillway_abandoned_requests", 1));
+  // Takes as long as the other job would need to begin.
+  CHECK(RawClient(proxy.port()).ask(get("/live")).status() == 504);
+  CHECK(shop.peer.seen().requests == 2);
+  CHECK(desk.get("/jobs?state=leased").at("jobs").size() == 1);
+  shop.go.set();
+  CHECK(desk.come_to(static_cast<std::size_t>(done), "state=succeeded"));
+  CHECK(desk.come_to(static_cast<std::size_t>(2 - done), "state=dead"));
+  CHECK(shop.peer.seen().requests == static_cast<std::size_t>(asked));
 }
 
 TEST_CASE("a job that failed is tried again only within the upstream's retry budget") {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "system/integration/jobs_operator.hpp"
+#include "system/integration/stopwatch.hpp"
 #include "system/integration/wire.hpp"
 
 using namespace spillway;
@@ -152,6 +153,19 @@ TEST_CASE("a job that finds no slot is counted, and goes before one that came la
   slot.give_back();
   REQUIRE(slot.desk.come_to(2, "state=succeeded"));
   CHECK(slot.backend.came() == std::vector<std::string>{"/hold", "/export/1", "/export/2"});
+}
+
+TEST_CASE("jobs that have waited for a slot begin no faster than the rate of their route") {
+  json settings = one_slot("");
+  settings["routes"][0]["defer"]["rate"] = 5;
+  TakenSlot slot(settings);
+  for (int n = 1; n <= 8; ++n) defer(slot.proxy.port(), "/export/" + std::to_string(n));
+  REQUIRE(slot.desk.come_to(5, "state=leased"));
+  const Stopwatch since;
+  slot.give_back();
+  REQUIRE(slot.desk.come_to(6, "state=succeeded"));
+  CHECK_MESSAGE(since.elapsed() >= Milliseconds(700), "1.5 at once, and then five a second");
+  REQUIRE(slot.desk.come_to(8, "state=succeeded"));
 }
 
 namespace {

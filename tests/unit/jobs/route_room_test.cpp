@@ -46,6 +46,25 @@ TEST_CASE(
   CHECK_MESSAGE(room(0, 3) == 8, "an upstream of a former configuration runs them");
 }
 
+TEST_CASE("jobs that those of the route pass are not ahead of them") {
+  struct Case {
+    std::size_t in_hand, running, passed, room;
+  };
+  const Case cases[] = {
+      {60, 0, 60, 8},     // an upstream without a slot for the lower ones
+      {120, 60, 60, 60},  // as many as run, of all ranks
+      {64, 0, 60, 4},    {65, 0, 60, 0}, {125, 65, 30, 35},
+      {60, 0, 0, 0},     {5, 5, 3, 8},  // counted a little later than those that run
+  };
+  for (const auto& [in_hand, running, passed, expected] : cases) {
+    CAPTURE(in_hand);
+    CAPTURE(passed);
+    RouteRoom route;
+    CHECK(route.room({}, {.in_hand = in_hand, .running = running, .passed = passed}, kNow) ==
+          expected);
+  }
+}
+
 TEST_CASE("an upstream has no more jobs than it leaves to others") {
   RouteRoom route;
   const auto room = [&](std::size_t in_hand, std::size_t asked, std::size_t left) {
@@ -89,20 +108,19 @@ TEST_CASE("what the store is being asked for has no room twice, and what does no
   capped.concurrency = 5;
   rated.rate = 1000;
   RouteRoom route;
-  REQUIRE(room_of(route, rated) == 1);
-  REQUIRE(room_of(route, rated, kNow + 1h) == 100);
   const auto rooms = [&] {
-    return std::vector{room_of(route, capped), room_of(route, rated, kNow + 1h),
+    const RouteRoom::Upstream busy{.in_hand = 100, .running = 100};
+    return std::vector{room_of(route, capped), route.room(rated, busy, kNow, {.soon = 50}),
                        room_of(route, {})};
   };
-  CHECK(rooms() == std::vector<std::size_t>{5, 100, 100});
+  CHECK(rooms() == std::vector<std::size_t>{5, 50, 100});
   route.ask(2);
-  CHECK(rooms() == std::vector<std::size_t>{3, 98, 100});  // the last one has no cap
+  CHECK(rooms() == std::vector<std::size_t>{3, 48, 100});  // the last one has no cap
   route.ask(4);
-  CHECK(rooms() == std::vector<std::size_t>{0, 94, 100});
+  CHECK(rooms() == std::vector<std::size_t>{0, 44, 100});
   route.answered(4, 0);
   route.answered(2, 1);
-  CHECK(rooms() == std::vector<std::size_t>{4, 99, 100});
+  CHECK(rooms() == std::vector<std::size_t>{4, 49, 100});
   const auto with = [&](std::size_t asked) {
     return route.room({}, {.in_hand = 10, .running = 10, .asked = asked}, kNow);
   };
@@ -111,17 +129,24 @@ TEST_CASE("what the store is being asked for has no room twice, and what does no
   CHECK(with(20) == 0);
 }
 
-TEST_CASE("a rate is pulled at evenly and what was not used in the night is not made up for") {
+TEST_CASE("of a route with a rate no more jobs wait than may begin soon") {
   config::Defer defer;
   defer.rate = 20;
   RouteRoom route;
-  CHECK(room_of(route, defer) == 1);
-  pull(route, 1);
-  CHECK(room_of(route, defer) == 0);
-  CHECK(route.room_from(defer, kNow) == kNow + 50ms);
-  CHECK(room_of(route, defer, kNow + 49ms) == 0);
-  CHECK(room_of(route, defer, kNow + 51ms) == 1);
-  CHECK(room_of(route, defer, kNow + 1h) == 2);  // a tenth of a second's
+  const auto room = [&](std::size_t soon, std::size_t running) {
+    return route.room(defer, {.in_hand = 100, .running = 100}, kNow,
+                      {.soon = soon, .running = running});
+  };
+  CHECK(room(3, 0) == 3);
+  pull(route, 2);
+  CHECK(room(3, 0) == 1);
+  CHECK(room(2, 0) == 0);
+  CHECK_MESSAGE(room(3, 1) == 2, "one has begun");
+  CHECK_MESSAGE(room(3, 9) == 3, "counted a little later than those that run");
+  route.ended();
+  CHECK(room(3, 0) == 2);
+  defer.rate.reset();
+  CHECK_MESSAGE(room(0, 0) == 100, "negative control: it has none");
 }
 
 TEST_CASE(
@@ -133,7 +158,7 @@ TEST_CASE(
     route.pause(now + 10ms, now + 10ms);  // another job's: it pauses already
     CHECK(pause_of(route, now) == expected);
     CHECK(room_of(route, {}, now) == 0);
-    CHECK(route.room_from({}, now) == now + expected);
+    CHECK(route.room_from(now) == now + expected);
     now += expected;
     CHECK(room_of(route, {}, now) == 100);
   }
@@ -152,7 +177,7 @@ TEST_CASE(
     route.rest(now, NoSlot::refused);
     route.rest(now + 10ms, NoSlot::refused);  // another job's: it rests already
     CHECK(room_of(route, {}, now + expected - 1ms) == 0);
-    CHECK(route.room_from({}, now) == now + expected);
+    CHECK(route.room_from(now) == now + expected);
     CHECK_FALSE(route.pauses(now));
     now += expected;
   }

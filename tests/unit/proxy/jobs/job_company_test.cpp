@@ -143,7 +143,7 @@ class MortalProxy {
       if (shop_.poison.contains(waiting_.front().id)) return false;
       running_.emplace(shop_.now + shop_.takes, std::move(waiting_.front()));
     }
-    shop_.generation->upstreams[0].running_jobs = static_cast<std::uint32_t>(running_.size());
+    set_running(shop_.generation->upstreams[0], running_.size());
     return true;
   }
   // False: it has lost its claims, or has handed over jobs that may begin now.

@@ -64,7 +64,7 @@ TEST_CASE("a few jobs more than run are pulled, and no more until some have begu
   for (int i = 0; i < 50; ++i) play.pull(waiting);
   CHECK(play.handed.size() == 8);
   SUBCASE("with more of them running, more") {
-    play.generation->upstreams[0].running_jobs = 8;
+    set_running(play.generation->upstreams[0], 8);
     for (int i = 0; i < 50; ++i) play.pull(waiting);
     CHECK(play.handed.size() == 16);
   }
@@ -81,21 +81,6 @@ TEST_CASE("a route's concurrency bounds its jobs in hand") {
   play.see();
   for (int i = 0; i < 50; ++i) play.pull(waiting);
   CHECK(play.handed.size() == 3);
-}
-
-TEST_CASE("a route's rate bounds how many jobs begin") {
-  Play play(nlohmann::json{{"rate", 10}});
-  std::size_t waiting = 1000;
-  play.see();
-  for (int i = 0; i < 100; ++i) {
-    play.pull(waiting);
-    while (play.dispatcher.in_hand() > 0)
-      play.settle(play.handed[play.handed.size() - play.dispatcher.in_hand()],
-                  jobs::JobState::succeeded);
-    play.pass(milliseconds(100));
-  }
-  CHECK(play.handed.size() >= 95);
-  CHECK(play.handed.size() <= 102);
 }
 
 TEST_CASE("a route that pauses is left alone, each time for longer, until a job succeeds") {

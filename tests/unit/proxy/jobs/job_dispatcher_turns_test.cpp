@@ -113,7 +113,7 @@ TEST_CASE("an upstream whose jobs never end leaves room to others, and they to f
         play.handed, [&](const jobs::LeasedJob& job) { return job.lane.route == route; });
   };
   const auto pull_of = [&](std::size_t n) {
-    play.generation->upstreams[n].running_jobs = 2000;  // as many as it may have, and more
+    set_running(play.generation->upstreams[n], 2000);  // as many as it may have, and more
     for (int i = 0; i < 100; ++i) {
       std::size_t waiting = 100'000;
       play.see({jobs::kLowestRank, names[n], TenantId{1}});
@@ -128,6 +128,58 @@ TEST_CASE("an upstream whose jobs never end leaves room to others, and they to f
   for (int i = 0; i < 100; ++i) play.settle(play.handed[i], jobs::JobState::succeeded);
   CHECK(pull_of(0) == 512);
   CHECK(pull_of(2) > 128);
+}
+
+namespace {
+
+// Of one upstream, by name; "": without a class.
+std::shared_ptr<Generation> with_classes(const std::vector<std::string>& classes) {
+  using nlohmann::json;
+  json routes = json::array();
+  for (const std::string& name : classes) {
+    const std::string route = "of" + name;
+    json defer = json::object();
+    if (!name.empty()) defer["class"] = name;
+    routes.push_back({{"name", route}, {"match", {{"path", "/" + route}}}, {"defer", defer}});
+  }
+  return generation_of(support::configuration({"127.0.0.1:1"}, {{"routes", routes}}));
+}
+
+}  // namespace
+
+TEST_CASE("jobs that wait for a slot keep none with a higher class in the store, and all others") {
+  const std::vector<std::string> classes{"P0", "P1", ""};
+  const std::uint8_t ranks[] = {0, 1, jobs::kLowestRank};
+  // How many jobs of each are pulled while the upstream's slots are all taken by live requests, and
+  // jobs of `first` wait there.
+  const auto pulled_behind = [&](std::size_t first) {
+    Play play;
+    play.generation = with_classes(classes);
+    play.dispatcher.configure(job_routes(play.generation));
+    Upstream& upstream = play.generation->upstreams[0];
+    const auto pull_of = [&](std::size_t n) {
+      const std::size_t before = play.handed.size();
+      for (int i = 0; i < 50; ++i) {
+        std::size_t waiting = 1000;
+        play.see({ranks[n], "of" + classes[n], TenantId{1}});
+        play.pull(waiting);
+        if (n != first) break;
+      }
+      return play.handed.size() - before;
+    };
+    set_running(upstream, 60, ranks[first]);
+    CHECK(pull_of(first) > 60);
+    // Those that ran have ended, and live requests have their slots.
+    set_running(upstream, 0, ranks[first]);
+    for (std::size_t n = 0; n < 60; ++n) play.settle(play.handed.at(n), jobs::JobState::succeeded);
+    REQUIRE(play.dispatcher.in_hand() > 8);
+    std::vector<std::size_t> pulled;
+    for (std::size_t n = 0; n < classes.size(); ++n) pulled.push_back(pull_of(n));
+    return pulled;
+  };
+  CHECK(pulled_behind(2) == std::vector<std::size_t>{8, 0, 0});
+  CHECK(pulled_behind(1) == std::vector<std::size_t>{8, 0, 0});
+  CHECK(pulled_behind(0) == std::vector<std::size_t>{0, 0, 0});
 }
 
 TEST_CASE("a route rests for a job that waited in vain only where another proxy can have it") {

@@ -36,6 +36,15 @@ inline std::shared_ptr<Generation> generation_with(const nlohmann::json& defer,
       {{"routes", {{{"name", route}, {"match", {{"path", "/export"}}}, {"defer", defer}}}}}));
 }
 
+// So many jobs of that rank have a slot there.
+inline void set_running(Upstream& upstream, std::size_t jobs,
+                        std::uint8_t rank = jobs::kLowestRank) {
+  JobsByRank& running = upstream.running_jobs;
+  const auto now = [&] { return running.all() - running.below(rank); };
+  while (now() < jobs) running.begin(rank);
+  while (now() > jobs) running.end(rank);
+}
+
 inline const jobs::Lane kLane{jobs::kLowestRank, "export", TenantId{1}};
 inline const jobs::Lane kGone{jobs::kLowestRank, "former", TenantId{1}};
 

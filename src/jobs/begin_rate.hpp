@@ -1,0 +1,62 @@
+// How many jobs of a route may begin: its `rate`. A job takes a token as it begins, whatever held
+// it up before. So a gate or a circuit that opens after a minute lets no more of them begin in a
+// second than one that was open.
+//
+// Thread-safe: workers begin jobs, and the thread with the store pulls no more than may begin soon.
+// It outlives a change of the rate.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+
+#include "base/time.hpp"
+#include "resilience/token_bucket.hpp"
+
+namespace spillway::jobs {
+
+class BeginRate {
+ public:
+  // True: it has a token. In t seconds at most 1 + rate * (t + 0.1) jobs have one: the tenth of a
+  // second is for those that look a little late.
+  bool try_take(double rate, TimePoint now) { return bucket_.try_take(rate, burst(rate), now); }
+  // Of a job that did not begin after all.
+  void give_back(double rate) { bucket_.give_back(rate); }
+  // When the next token is there.
+  TimePoint next(double rate, TimePoint now) const { return at(1, rate, now); }
+
+  // So many tokens are there within a second: jobs that wait for a slot meanwhile. Beside those
+  // that are there now at most kMostAhead.
+  std::size_t soon(double rate, TimePoint now) const {
+    return static_cast<std::size_t>(available(rate, now) + ahead(rate));
+  }
+  // When soon() will be so large, if no job begins; kNever: not before one begins, or ends.
+  TimePoint soon_from(std::size_t jobs, double rate, TimePoint now) const {
+    const double wanted = static_cast<double>(jobs) - ahead(rate);
+    return wanted > burst(rate) ? kNever : at(wanted, rate, now);
+  }
+
+  // A job has begun, and has ended.
+  void begin() { running_.fetch_add(1, std::memory_order_relaxed); }
+  void end() { running_.fetch_sub(1, std::memory_order_relaxed); }
+  std::size_t running() const { return running_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr double kMostAhead = 8;
+
+  static double burst(double rate) { return 1 + rate / 10; }
+  static double ahead(double rate) { return std::min(rate, kMostAhead); }
+  double available(double rate, TimePoint now) const {
+    return bucket_.available(rate, burst(rate), now);
+  }
+  TimePoint at(double tokens, double rate, TimePoint now) const {
+    const double missing = tokens - available(rate, now);
+    return missing > 0 ? now + from_seconds(missing / rate) + std::chrono::microseconds(1) : now;
+  }
+
+  resilience::TokenBucket bucket_;
+  std::atomic<std::size_t> running_{0};
+};
+
+}  // namespace spillway::jobs
