@@ -11,7 +11,7 @@ namespace spillway {
 
 enum class Outcome : std::uint8_t {
   forwarded,    // the upstream's response was relayed
-  cached,       // answered from the cache in normal operation
+  cached,       // answered from the cache, or by the proxy itself: on a job, on a place
   degraded,     // stale, cached or fallback response under overload or failure
   deferred,     // answered 202: stored, to be forwarded later
   waiting,      // told to wait in its waiting room

@@ -373,7 +373,6 @@ void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
   if (!waiter.Hook<InClassQueue>::linked()) return;
   if (waiter.in_background) {
     waiter.Hook<InClassQueue>::unlink();
-    --background_.queued;
     return;
   }
   queues_.remove(waiter);

@@ -156,12 +156,13 @@ class Scheduler {
 
   // For two schedulers of the same slots (two generations of the configuration): sets the number of
   // slots and how many the other schedulers hold. If more are held than there are, none is granted
-  // until enough are given back. Without `reserves`, slots reserved for a class are not kept free:
-  // new requests go to the other scheduler.
-  void share_slots(std::uint32_t slots, std::uint32_t elsewhere, bool reserves) {
+  // until enough are given back. Slots that are reserved for a class are kept free, or lent to the
+  // others: new requests go to the other scheduler.
+  enum class Reserved : std::uint8_t { kept, lent };
+  void share_slots(std::uint32_t slots, std::uint32_t elsewhere, Reserved reserved) {
     slots_.total = slots;
     slots_.elsewhere = elsewhere;
-    slots_.keeps_reserved = reserves;
+    slots_.keeps_reserved = reserved == Reserved::kept;
   }
   // Likewise for a class, whose max_inflight limits the sum over all schedulers.
   void set_elsewhere(ClassId id, std::uint32_t running) { classes_[index(id)].elsewhere = running; }
@@ -187,8 +188,6 @@ class Scheduler {
   // The part of it beyond what is reserved for the requests' classes. Only grows.
   double shared_slot_seconds(TimePoint now) const;
   std::uint32_t reserved() const { return slots_.reserved; }  // slots, for any class
-  std::uint32_t queued_in_background() const { return background_.queued; }
-  std::uint32_t running_in_background() const { return slots_.for_jobs; }
   const ClassTotals& totals(ClassId id) const { return classes_[index(id)].totals; }
   double weight(ClassId id) const { return discipline_->weight(id); }
   const TargetWait& target_wait() const { return target_wait_; }
@@ -237,8 +236,7 @@ class Scheduler {
   // What no client waits for and has time.
   struct Background {
     IntrusiveList<Waiter, InClassQueue> waiters;  // first come, first served
-    std::uint32_t queued = 0;
-    double busy = 0;  // of busy_: slot seconds of those that ran
+    double busy = 0;                              // of busy_: slot seconds of those that ran
   };
 
   TimePoint advance(TimePoint now);

@@ -15,7 +15,6 @@ Offer Scheduler::offer_in_background(Waiter& waiter, bool has_time, TimePoint no
   waiter.state = Waiter::State::queued;
   waiter.expires_at = kNever;
   background_.waiters.push_back(waiter);
-  ++background_.queued;
   return {Offer::Kind::queued, Reason::none, std::nullopt, nullptr};
 }
 

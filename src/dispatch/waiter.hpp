@@ -38,7 +38,7 @@ struct Waiter : Hook<InClassQueue>, Hook<InTenantQueue>, Hook<InDeadlineWheel> {
   TimePoint arrived{};
   TimePoint deadline = kNever;
   // That of the operator, never before `deadline`: what its turn goes by (EarliestDeadline). A
-  // client's own deadline ends its wait, and moves it before nobody.
+  // client's own deadline ends its wait, and never moves it ahead of others.
   TimePoint operators_deadline = kNever;
   TimePoint expires_at = kNever;           // the earlier of deadline and longest wait in its queue
   double cost = 1;                         // estimated milliseconds of the upstream's time

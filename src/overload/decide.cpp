@@ -13,7 +13,9 @@ bool refuses(const config::Rule& rule) {
   return rule.strategy == Strategy::deny || rule.strategy == Strategy::drop;
 }
 
-Verdict refuse(Cause cause, bool silently, Milliseconds retry_after) {
+// `how`: deny, or drop: without a response.
+Verdict refuse(Cause cause, Strategy how, Milliseconds retry_after) {
+  const bool silently = how == Strategy::drop;
   Verdict verdict;
   verdict.refuse_silently = silently;
   verdict.reason = cause.reason;
@@ -40,8 +42,7 @@ Verdict apply(const config::Rule& rule, Cause cause, double probability, double 
   if (rule.strategy == Strategy::degrade) return degrade(rule, cause);
   Verdict verdict;
   if (!refuses(rule)) return verdict;
-  if (draw < probability)
-    verdict = refuse(cause, rule.strategy == Strategy::drop, rule.retry_after);
+  if (draw < probability) verdict = refuse(cause, rule.strategy, rule.retry_after);
   verdict.probability = probability;
   verdict.draw = draw;
   return verdict;
@@ -57,7 +58,7 @@ bool shares_count(const config::Rule& rule, State state, Cause cause) {
 }
 
 Verdict over_share(const config::Rule& rule, Cause cause, double chance, double draw) {
-  Verdict verdict = refuse(Reason::tenant_share, false, rule.retry_after);
+  Verdict verdict = refuse(Reason::tenant_share, Strategy::deny, rule.retry_after);
   if (cause.work_conserving) {
     verdict.kind = Kind::allow_if_short_wait;
     verdict.only_if_free = true;
@@ -69,7 +70,7 @@ Verdict over_share(const config::Rule& rule, Cause cause, double chance, double 
 
 // A rate limit holds whether the upstream is overloaded or not.
 Verdict over_rate(Milliseconds retry_after, Random& random) {
-  return refuse(Reason::budget_exceeded, false, spread_retry_after(retry_after, random));
+  return refuse(Reason::budget_exceeded, Strategy::deny, spread_retry_after(retry_after, random));
 }
 
 // Whether the request may go upstream, which costs a token.
@@ -121,7 +122,7 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
   verdict.gives_way =
       verdict.kind == Kind::allow_if_short_wait && draw < levels.cut_of(request.traffic_class);
   if (rule.budget && may_try(verdict) && !budgets.try_take(effective, now, verdict.token))
-    verdict = refuse(Reason::budget_exceeded, false, rule.retry_after);
+    verdict = refuse(Reason::budget_exceeded, Strategy::deny, rule.retry_after);
   if (verdict.kind != Kind::allow)
     verdict.retry_after = spread_retry_after(verdict.retry_after, random);
   return verdict;
@@ -130,7 +131,8 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
 Verdict on_miss(const Verdict& degraded) {
   Verdict verdict;
   if (degraded.miss != config::Miss::forward) {
-    verdict = refuse({degraded.reason, degraded.work_conserving}, false, degraded.retry_after);
+    verdict =
+        refuse({degraded.reason, degraded.work_conserving}, Strategy::deny, degraded.retry_after);
     if (degraded.mode == config::DegradeMode::cache_only) verdict.kind = Kind::deny;
   }
   verdict.token = degraded.token;

@@ -1,6 +1,7 @@
 #include "overload/rules.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "config/layers.hpp"
 
@@ -8,6 +9,8 @@ namespace spillway::overload {
 namespace {
 
 using ClassRules = std::vector<config::Rule>;
+
+enum class Overrides : std::uint8_t { none, of_routes };
 
 void apply_stage(const config::Overload& settings, State state, ClassRules& rules) {
   for (const config::Stage& stage : settings.stages) {
@@ -45,7 +48,7 @@ bool RuleTable::all_refuse(ClassId traffic_class) const {
 
 RuleTables::RuleTables(const config::Config& config, const config::Upstream& upstream) {
   using Table = std::shared_ptr<const RuleTable>;
-  const auto build = [&](const ClassRules& rules, bool with_routes, Table above = nullptr) {
+  const auto build = [&](const ClassRules& rules, Overrides which, Table above = nullptr) {
     auto table = std::make_shared<RuleTable>();
     auto& rows = table->rows_;
     for (std::size_t i = 0; i < rules.size(); ++i)
@@ -53,7 +56,8 @@ RuleTables::RuleTables(const config::Config& config, const config::Upstream& ups
     table->row_of_route_.resize(config.routes.size(), 0);
     // Numbered alike in every state: a change of state keeps what a bucket holds.
     auto next_bucket = static_cast<std::uint32_t>(rules.size());
-    for (std::size_t route = 0; with_routes && route < config.routes.size(); ++route) {
+    const std::size_t routes = which == Overrides::of_routes ? config.routes.size() : 0;
+    for (std::size_t route = 0; route < routes; ++route) {
       const auto& overrides = overrides_of(config, config.routes[route], upstream);
       if (overrides.empty()) continue;
       const std::size_t row = rows.size();
@@ -78,17 +82,17 @@ RuleTables::RuleTables(const config::Config& config, const config::Upstream& ups
   ClassRules rules = settings.rules;
   rules.resize(config.classes.size());
   if (settings.stages.empty()) {
-    tables_.fill(build(rules, true));
+    tables_.fill(build(rules, Overrides::of_routes));
     return;
   }
   const ClassRules normal = rules;
   apply_stage(settings, State::overloaded, rules);
-  const Table overloaded = tables_[index(State::overloaded)] = build(rules, true);
+  const Table overloaded = tables_[index(State::overloaded)] = build(rules, Overrides::of_routes);
   apply_stage(settings, State::critical, rules);
-  tables_[index(State::critical)] = build(rules, true);
-  const Table elevated = build(warning_rules(settings, normal), false, overloaded);
+  tables_[index(State::critical)] = build(rules, Overrides::of_routes);
+  const Table elevated = build(warning_rules(settings, normal), Overrides::none, overloaded);
   tables_[index(State::elevated)] = elevated;
-  tables_[index(State::normal)] = build(normal, true, elevated);
+  tables_[index(State::normal)] = build(normal, Overrides::of_routes, elevated);
 }
 
 std::size_t count_buckets(const config::Config& config, const config::Upstream& upstream) {

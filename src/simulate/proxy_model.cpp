@@ -26,7 +26,7 @@ ProxyModel::ProxyModel(const Scenario& scenario)
              dispatch::RouteLatency(scenario.config.routes.size()),
              dispatch::QuietLatency(scenario.config.routes.size())},
       store_(scenario.config.routes) {
-  scheduler_.share_slots(controller_.limit(), 0, true);
+  scheduler_.share_slots(controller_.limit(), 0, dispatch::Scheduler::Reserved::kept);
   for (const config::TrafficClass& one : scenario.config.classes) {
     max_queue_.push_back(one.max_queue);
   }
@@ -374,7 +374,8 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now, const EventL
                         .wall = now.time_since_epoch() + ahead},
                        now);
   returns_.measure(overload::shown_capacity(controller_.signals(), scheduler_.mean_hold()), now);
-  if (scheduler_.concurrency() != result.limit) scheduler_.share_slots(result.limit, 0, true);
+  if (scheduler_.concurrency() != result.limit)
+    scheduler_.share_slots(result.limit, 0, dispatch::Scheduler::Reserved::kept);
   return result.transition;
 }
 

@@ -1,6 +1,7 @@
 #include "simulate/servers_model.hpp"
 
 #include "resilience/balance.hpp"
+#include "resilience/configured.hpp"
 
 namespace spillway::simulate {
 
@@ -8,44 +9,18 @@ using resilience::AttemptResult;
 using resilience::CallResult;
 using resilience::ServerSet;
 
-namespace {
-
-// As the proxy's: jitter of a pause before a retry.
-constexpr double kBackoffJitter = 0.5;
-
-resilience::EjectionLimits ejection_limits(const config::Ejection& settings, std::size_t servers) {
-  const bool is_on = settings.consecutive_failures > 0;
-  return {.consecutive_failures = settings.consecutive_failures,
-          .base = settings.base,
-          .max = settings.max,
-          .max_ejected = is_on ? resilience::max_ejected(settings.max_ejected_ratio, servers) : 0};
-}
-
-resilience::CircuitBreakerLimits circuit_limits(const config::CircuitBreaker& settings) {
-  resilience::CircuitBreakerLimits limits;
-  limits.consecutive_failures = settings.consecutive_failures;
-  limits.failure_rate = settings.failure_rate;
-  limits.min_samples = settings.min_samples;
-  limits.window = settings.window;
-  limits.open_for.base = settings.open;
-  limits.open_for.cap = settings.max_open;
-  return limits;
-}
-
-}  // namespace
-
 ServersModel::ServersModel(const config::Upstream& settings, std::size_t servers, Random random)
     : settings_(settings),
       all_(ServerSet::first(servers)),
       random_(random),
-      ejections_(ejection_limits(settings.ejection, servers), servers),
-      ejects_(ejection_limits(settings.ejection, servers).max_ejected > 0),
+      ejections_(resilience::ejection_limits(settings.ejection, servers), servers),
+      ejects_(resilience::ejection_limits(settings.ejection, servers).max_ejected > 0),
       budget_({.ratio = settings.retries.budget_ratio,
                .min_per_second = settings.retries.budget_per_second}),
       in_flight_(servers, 0) {
   if (!settings.circuit_breaker) return;
   for (std::size_t i = 0; i < servers; ++i)
-    breakers_.emplace_back(circuit_limits(*settings.circuit_breaker));
+    breakers_.emplace_back(resilience::circuit_breaker_limits(*settings.circuit_breaker));
 }
 
 ServersModel::Connected ServersModel::connect_in_turn(Request& request, const Accepts& accepts) {
@@ -106,8 +81,7 @@ std::optional<Duration> ServersModel::retry(Request& request, TimePoint due, Tim
                                        .pauses = call.pauses,
                                        .due = due};
   const resilience::NextAttempt next =
-      next_attempt(AttemptResult::unsent, facts,
-                   {settings.backoff, settings.max_backoff, kBackoffJitter}, now, random_);
+      next_attempt(AttemptResult::unsent, facts, resilience::retry_backoff(settings), now, random_);
   if (next.kind != resilience::NextAttempt::Kind::retry || !budget_.try_retry(now))
     return std::nullopt;
   ++call.retries;

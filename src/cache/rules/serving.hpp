@@ -15,6 +15,10 @@ enum class Serving : std::uint8_t {
   fetch,                   // the upstream is asked, also for the cache's sake
 };
 
+constexpr bool is_from_cache(Serving serving) {
+  return serving == Serving::fresh || serving == Serving::stale_while_revalidate;
+}
+
 struct ServingFacts {
   bool serves_fresh = false;                   // the route serves fresh responses at any time
   bool is_fresh_enough = false;                // for this request (request_limits.hpp)

@@ -79,7 +79,7 @@ bool CacheShard::reserve(std::size_t bytes, TimePoint now) {
       // Uncounted before it is freed, which is before the new block is allocated: otherwise another
       // thread could take the room.
       if (evicted->is_read()) continue;
-      release(footprint(evicted->bytes()), false);
+      release(footprint(evicted->bytes()), Held::by_stored);
       evicted->is_counted_ = false;
     }
     if (held_ + bytes <= capacity_) {
@@ -92,18 +92,18 @@ bool CacheShard::reserve(std::size_t bytes, TimePoint now) {
   return false;
 }
 
-void CacheShard::release(std::size_t bytes, bool was_filling) {
-  if (was_filling) filling_ -= bytes;
+void CacheShard::release(std::size_t bytes, Held held) {
+  if (held == Held::by_filling) filling_ -= bytes;
   held_ -= bytes;
 }
 
 void CacheShard::discard(StoredResponse& response) {
   const std::size_t bytes = footprint(response.bytes());
-  const bool was_filling = !response.is_stored_;
+  const Held held = response.is_stored_ ? Held::by_stored : Held::by_filling;
   const bool was_counted = response.is_counted_;
   response.~StoredResponse();
   std::free(&response);
-  if (was_counted) release(bytes, was_filling);
+  if (was_counted) release(bytes, held);
 }
 
 FillingPtr CacheShard::allocate(const ResponseParts& parts, std::size_t content_bytes,
@@ -112,7 +112,7 @@ FillingPtr CacheShard::allocate(const ResponseParts& parts, std::size_t content_
   if (!reserve(footprint(bytes), now)) return {};
   void* const block = std::malloc(bytes);
   if (block == nullptr) {
-    release(footprint(bytes), true);
+    release(footprint(bytes), Held::by_filling);
     return {};
   }
   return StoredResponse::build(block, bytes, *this, parts);
@@ -127,11 +127,11 @@ FillingPtr CacheShard::resize(FillingPtr response, std::size_t content_bytes, Ti
   if (after > before && !reserve(after, now)) return {};
   void* const block = resize_block(response.get(), response->bytes(), head.bytes);
   if (block == nullptr) {
-    if (after > before) release(after, true);
+    if (after > before) release(after, Held::by_filling);
     return {};
   }
   response.detach();
-  if (after != before) release(after > before ? before : before - after, true);
+  if (after != before) release(after > before ? before : before - after, Held::by_filling);
   return new (block) StoredResponse(head);
 }
 

@@ -110,7 +110,8 @@ class CacheShard {
     return now.time_since_epoch().count() < until.load(std::memory_order_relaxed);
   }
   bool reserve(std::size_t bytes, TimePoint now);
-  void release(std::size_t bytes, bool was_filling);
+  enum class Held : bool { by_stored, by_filling };
+  void release(std::size_t bytes, Held held);
   void discard(StoredResponse& response);
   void remove_from_index(StoredResponse& response, Removed& removed);
   void unlink(StoredResponse& response, Removed& removed);

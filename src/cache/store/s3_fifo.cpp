@@ -2,15 +2,15 @@
 
 namespace spillway::cache {
 
-void S3Fifo::enter(StoredResponse& response, bool main, std::uint8_t frequency) {
-  response.in_main_ = main;
+void S3Fifo::enter(StoredResponse& response, Queue queue, std::uint8_t frequency) {
+  response.in_main_ = queue == Queue::main;
   response.frequency_ = frequency;
   queue_of(response).push_back(response);
-  if (!main) small_bytes_ += response.bytes();
+  if (queue == Queue::small) small_bytes_ += response.bytes();
 }
 
 void S3Fifo::insert(StoredResponse& response) {
-  enter(response, ghost_.take(response.key().hash), 0);
+  enter(response, ghost_.take(response.key().hash) ? Queue::main : Queue::small, 0);
 }
 
 void S3Fifo::replace(StoredResponse& response, StoredResponse& by) {
@@ -37,12 +37,12 @@ StoredResponse* S3Fifo::examine(TimePoint now, const InvalidationTimes& invalida
                       !invalidated.is_invalid(response.head_.uri_hash, response.requested_at());
   erase(response);
   if (response.is_read() && useful) {
-    enter(response, true, frequency);
+    enter(response, Queue::main, frequency);
   } else if (useful && !was_in_main && frequency >= kToMain) {
-    enter(response, true, 0);
+    enter(response, Queue::main, 0);
   } else if (useful && was_in_main && frequency > 0 && chances > 0) {
     --chances;
-    enter(response, true, static_cast<std::uint8_t>(frequency - 1));
+    enter(response, Queue::main, static_cast<std::uint8_t>(frequency - 1));
   } else {
     if (useful && !was_in_main) ghost_.add(response.key().hash, response.bytes());
     return &response;

@@ -60,7 +60,9 @@ class S3Fifo {
   std::size_t bytes() const { return ghost_.bytes(); }
 
  private:
-  void enter(StoredResponse& response, bool main, std::uint8_t frequency);
+  enum class Queue : bool { small, main };
+
+  void enter(StoredResponse& response, Queue queue, std::uint8_t frequency);
   ResponseList& queue_of(const StoredResponse& response) {
     return response.in_main_ ? main_ : small_;
   }

@@ -118,7 +118,7 @@ void Admission::degrade_for(Reason reason, config::DegradeMode mode) {
 void Admission::name_heavy_tenant(const overload::AdmissionPlan& plan) {
   const traffic::Tenant& tenant = request_.subject.tenant;
   if (plan.tenants()->of(request_.subject.traffic_class).chance(tenant.id) == 0) return;
-  if (!services_.recent.is_new_name(tenant.id)) return;
+  if (!services_.recent.note_name(tenant.id)) return;
   request_.upstream().tenant_names.remember(tenant.id, config::name(tenant.source), tenant.value());
 }
 
@@ -232,12 +232,12 @@ std::optional<Fault> Admission::on_gate_rejection(Reason reason) {
   if (verdict_.refuse_silently && reason == verdict_.reason) return refuse(dropped(reason));
   if (reason != Reason::deadline_expired) return refuse(denied(reason, retry_after()));
   keep_dead_letter(reason);
-  return refuse(waited_in_vain(reason, retry_after()));
+  return refuse(no_slot(reason, retry_after()));
 }
 
 std::optional<Fault> Admission::on_queue_timeout() {
   if (ticket_.reason != Reason::evicted) keep_dead_letter(ticket_.reason);
-  return refuse(waited_in_vain(ticket_.reason, retry_after()));
+  return refuse(no_slot(ticket_.reason, retry_after()));
 }
 
 Milliseconds Admission::retry_after() {
@@ -353,7 +353,7 @@ void Admission::leave_shadow(bool served) {
                                            announces_degrade_);
   }
   const std::optional<Reason> lost = gate().leave_shadow(ghost, served, now);
-  if (lost) refuse(waited_in_vain(*lost, retry_after()));
+  if (lost) refuse(no_slot(*lost, retry_after()));
 }
 
 const overload::DecisionRecord& Admission::complete_record() {

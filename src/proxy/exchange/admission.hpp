@@ -115,7 +115,7 @@ class Admission {
   Milliseconds retry_after();
   // The Retry-After that the client is told: of a shed request a booked time of return.
   Milliseconds book_return(const Fault& fault);
-  // Of a shed request, when it arrived at the gate.
+  // The wait that was predicted for a shed request when it arrived at the gate.
   std::optional<Duration> predicted_wait(const Fault& fault) const;
   // The record, complete for the access log.
   const overload::DecisionRecord& complete_record();

@@ -29,4 +29,15 @@ bool is(const Answer& answer) {
   return std::holds_alternative<Kind>(answer);
 }
 
+template <class... Functions>
+struct Overloads : Functions... {
+  using Functions::operator()...;
+};
+
+// Calls the function for the answer's kind. It compiles only if each kind has one.
+template <class... Functions>
+auto by_kind(const Answer& answer, Functions... functions) {
+  return std::visit(Overloads<Functions...>{functions...}, answer);
+}
+
 }  // namespace spillway::proxy

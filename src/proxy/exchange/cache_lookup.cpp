@@ -182,14 +182,14 @@ bool CacheLookup::allows_stale_while_revalidate() const {
       .directives.stale_while_revalidate.has_value();
 }
 
-bool CacheLookup::has_stale() {
+bool CacheLookup::look_up_stale() {
   if (cache_ == nullptr) return false;
   if (!looked_up_) look_up();
   return may_serve_stale();
 }
 
-bool CacheLookup::has_stale_by_now() {
-  if (has_stale()) return true;
+bool CacheLookup::look_up_stale_again() {
+  if (look_up_stale()) return true;
   if (cache_ != nullptr) look_up();
   return may_serve_stale();
 }
@@ -201,7 +201,7 @@ bool CacheLookup::would_have_stale() const {
   return found.response && found.response->may_serve_stale(now);
 }
 
-bool CacheLookup::takes_shared() {
+bool CacheLookup::try_take_shared() {
   look_up();
   if (accepts_stale_ ? !may_serve_stale() : !is_fresh_enough()) return false;
   take(wants_refresh_);
@@ -229,7 +229,7 @@ bool CacheLookup::may_serve_on_error() const {
   return cache_->settings().stale_if_error && stored_ && stored_->may_serve_on_error(Clock::now());
 }
 
-bool CacheLookup::takes_stale_if_error(const Fault& fault) {
+bool CacheLookup::look_up_stale_if_error(const Fault& fault) {
   if (cache_ == nullptr || !is_of_upstream(fault.reason)) return false;
   if (!looked_up_) look_up();
   return may_serve_on_error();

@@ -39,19 +39,19 @@ class CacheLookup {
   // Looks up, unless that was done; true if a response may be served stale. While overloaded the
   // request's no-cache and max-age do not count: they are advisory (RFC 9111 section 5.2.1), and
   // users that reload must not bypass the cache.
-  bool has_stale();
+  bool look_up_stale();
   // The same after a wait: another request may have had a response stored meanwhile.
-  bool has_stale_by_now();
-  // For shadow mode: whether has_stale() would be true. Neither the result nor the status tells of
-  // it.
+  bool look_up_stale_again();
+  // For shadow mode: whether look_up_stale() would be true. Neither the result nor the status tells
+  // of it.
   bool would_have_stale() const;
   // A rule degrades the request: a stale response is acceptable.
   void accept_stale() { accepts_stale_ = true; }
   // In place of the upstream's failure (RFC 5861 section 4).
   bool may_serve_on_error() const;
-  bool takes_stale_if_error(const Fault& fault);
+  bool look_up_stale_if_error(const Fault& fault);
   // Takes the response that the flight's leader has stored. False: it does not fit this request.
-  bool takes_shared();
+  bool try_take_shared();
 
   // --- The stored response answers. `refresh`: revalidate it afterwards if it is stale.
   void take(bool refresh);

@@ -18,7 +18,8 @@ std::optional<Fault> Exchange::check_framing() {
   return head.is_final_recipient ? std::optional(options_answered()) : std::nullopt;
 }
 
-void Exchange::classify() {
+// A fault if the routes, or the servers, could take the request for another one.
+std::optional<Fault> Exchange::classify() {
   const http::RequestHead& head = request_.head;
   request_.is_classified = true;
   request_.subject = request_.generation->generation().classifier.classify(
@@ -38,6 +39,12 @@ void Exchange::classify() {
     const config::Route& route = request_.config().routes[index(request_.subject.route)];
     request_.upgrade = http::offered_upgrade(head, route.upgrades);
   }
+  const traffic::Subject& subject = request_.subject;
+  const bool rejects = request_.config().ambiguous_paths == config::AmbiguousPaths::reject;
+  if (subject.may_pass_by_waiting_room || (subject.has_conflicting_path && rejects))
+    return bad_request(http::Error::ambiguous_path);
+  if (subject.has_unclear_sender) return bad_request(http::Error::repeated_field);
+  return std::nullopt;
 }
 
 }  // namespace spillway::proxy

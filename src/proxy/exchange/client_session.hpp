@@ -1,5 +1,5 @@
 // The client's side of one request, whatever the version of HTTP: its head, its body, its response.
-// Nothing behind this interface knows how messages are framed towards the client.
+// Its implementation frames messages towards the client (Http1Session: HTTP/1).
 //
 // Operations are non-blocking: what would block parks on readable() or writable()
 // (net/parking.hpp).

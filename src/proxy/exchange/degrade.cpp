@@ -18,7 +18,7 @@ void Exchange::prefer_free_response() {
 bool Exchange::has_free_response(const config::Rule& rule) {
   if (rule.mode == config::DegradeMode::skip_downstream)
     return has_fallback() && !rule.annotate.value_or(false);
-  return lookup_.has_stale();
+  return lookup_.look_up_stale();
 }
 
 // Answers from the cache or the fallback, or has the upstream do less. Without an answer the
@@ -33,7 +33,7 @@ std::optional<Answer> Exchange::degrade() {
   if (lookup_.is_usable()) {
     lookup_.accept_stale();
     // cache_only promises not to ask the upstream: no refresh.
-    if (lookup_.has_stale()) return cached(mode == config::DegradeMode::stale_ok);
+    if (lookup_.look_up_stale()) return cached(mode == config::DegradeMode::stale_ok);
   }
   return on_miss();
 }
@@ -92,7 +92,8 @@ std::optional<Answer> Exchange::cached_instead() {
     return CachedResponse{};
   }
   const Fault failure = upstream_failed();
-  if (!says_failure(response.status) || !lookup_.takes_stale_if_error(failure)) return std::nullopt;
+  if (!says_failure(response.status) || !lookup_.look_up_stale_if_error(failure))
+    return std::nullopt;
   record_result(request_, true);
   take_stale_for(failure, response.status);
   return CachedResponse{};
@@ -100,34 +101,29 @@ std::optional<Answer> Exchange::cached_instead() {
 
 // In place of a failure of the upstream what is stored answers, even if it is stale (RFC 5861
 // section 4): true, and the lookup has taken it.
-bool Exchange::serves_stale_instead(const Answer& answer) {
-  const Fault* const fault = fault_in(answer);
-  if (fault == nullptr || session_.has_started() || !lookup_.takes_stale_if_error(*fault))
-    return false;
-  take_stale_for(*fault, std::nullopt);
+bool Exchange::take_stale_instead(const Fault& fault) {
+  if (!lookup_.look_up_stale_if_error(fault)) return false;
+  take_stale_for(fault, std::nullopt);
   return true;
 }
 
 // What is stored, else the fallback, goes before every refusal: of a rule, the gate, a wait in
 // vain, an open circuit or a lack of descriptors, in any state, where a rule degrades. nullopt: it
 // is refused.
-std::optional<Answer> Exchange::instead_of_refusal(const Answer& answer) {
-  const Fault* const fault = fault_in(answer);
-  if (fault == nullptr || !is_refusal(*fault) || request_.is_own || request_.is_shadow() ||
-      session_.has_started())
-    return std::nullopt;
+std::optional<Answer> Exchange::instead_of_refusal(const Fault& fault) {
+  if (!is_refusal(fault) || request_.is_own || request_.is_shadow()) return std::nullopt;
   const config::Rule* const rule = admission_.degrading_rule();
   if (rule == nullptr) return std::nullopt;
   const bool is_skip = rule->mode == config::DegradeMode::skip_downstream;
   // An open circuit is the upstream's failure: that is for stale_if_error to say.
-  const bool may_be_stored = !is_skip && !is_of_upstream(fault->reason);
-  const bool has_stored =
-      may_be_stored && (admission_.is_queued() ? lookup_.has_stale_by_now() : lookup_.has_stale());
+  const bool may_be_stored = !is_skip && !is_of_upstream(fault.reason);
+  const bool has_stored = may_be_stored && (admission_.is_queued() ? lookup_.look_up_stale_again()
+                                                                   : lookup_.look_up_stale());
   if (!has_stored && !has_fallback_for_refusal(*rule)) return std::nullopt;
-  flight_.end(*fault);
+  flight_.end(fault);
   call_.abandon();
   fill_.drop();
-  admission_.degrade_for(fault->reason, rule->mode);
+  admission_.degrade_for(fault.reason, rule->mode);
   if (!has_stored) return fallback();
   lookup_.take_for_refusal(rule->mode == config::DegradeMode::stale_ok);
   return CachedResponse{};

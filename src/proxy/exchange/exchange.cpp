@@ -1,4 +1,7 @@
 // The life of a request. Its phases are named as in src/README.md.
+//
+// co_await stands alone in a statement, for the compiler's sake (src/README.md, rule 5). So a value
+// that was awaited has a name before it is moved or returned.
 #include "proxy/exchange/exchange.hpp"
 
 #include <utility>
@@ -7,25 +10,24 @@
 
 namespace spillway::proxy {
 
-// Finds an answer and sends it; observes the request in every case.
-Task<> Exchange::serve(std::optional<Fault> fault) {
+// Finds an answer and sends it; observes the request in every case. A failure to send is a fault,
+// in whose place another answer may be sent.
+Task<> Exchange::serve(std::optional<Fault> unreadable) {
   request_.metrics().accept();
   Answer answer;
-  if (fault) {
-    answer = *fault;
+  if (unreadable) {
+    answer = *unreadable;
   } else {
     Answer found = co_await find_answer();
     answer = std::move(found);
   }
   for (bool sent = false; !sent;) {
-    if (serves_stale_instead(answer)) answer = CachedResponse{};  // of the upstream's failure
-    if (std::optional<Answer> instead = instead_of_refusal(answer)) answer = std::move(*instead);
-    if (const Fault* const ended_by = fault_in(answer)) flight_.end(*ended_by);
-    if (const Fault* const refused = fault_in(answer); refused && deferral_.takes(*refused)) {
-      Answer later = co_await defer(*refused);
+    substitute(answer);
+    if (const Fault* const fault = fault_in(answer); fault && deferral_.takes(*fault)) {
+      Answer later = co_await defer(*fault);
       answer = std::move(later);
-    } else if (refused) {
-      deferral_.keep_expired(*refused);
+    } else if (fault) {
+      deferral_.keep_expired(*fault);
     }
     const std::optional<Fault> failure = co_await send(answer);
     sent = !failure;
@@ -40,19 +42,14 @@ Task<Answer> Exchange::find_answer() {
   if (const http::Error error = visitor_tokens_.take(); error != http::Error::none)
     co_return bad_request(error);
   if (const std::optional<Fault> fault = check_framing()) co_return *fault;
-  classify();
-  const bool rejects = request_.config().ambiguous_paths == config::AmbiguousPaths::reject;
-  if (request_.subject.may_pass_by_waiting_room ||
-      (request_.subject.has_conflicting_path && rejects))
-    co_return bad_request(http::Error::ambiguous_path);
-  if (request_.subject.has_unclear_sender) co_return bad_request(http::Error::repeated_field);
+  if (const std::optional<Fault> fault = classify()) co_return *fault;
   if (const std::optional<std::string_view> own = own_part(request_, services_)) {
     request_.is_own = true;
     const Answer report = co_await own_answer(*own);
     co_return report;
   }
   const cache::Serving serving = lookup_.consult();
-  if (serving == cache::Serving::fresh || serving == cache::Serving::stale_while_revalidate) {
+  if (cache::is_from_cache(serving)) {
     if (!entrance_.lets_by()) {
       std::optional<Answer> told = co_await entrance_.look_in();
       if (told) co_return std::move(*told);
@@ -87,7 +84,7 @@ Task<Answer> Exchange::find_answer() {
   co_return answer;
 }
 
-// On a job, or on a place in a waiting room.
+// Answers a request for the proxy itself: on a job, or on a place in a waiting room.
 Task<Answer> Exchange::own_answer(std::string_view path) {
   if (WaitingResource::is_for(path)) {
     const Answer told = co_await waiting_resource_.answer(path);
@@ -124,23 +121,36 @@ Task<Answer> Exchange::ask_upstream() {
     const std::optional<Fault> refused = co_await admission_.wait_in_queue();
     if (refused) co_return *refused;
   }
-  if (expects_long_response(request_.head, request_.upgrade)) {
-    const auto kind =
-        request_.upgrade.empty() ? observe::TunnelKind::event_stream : observe::TunnelKind::upgrade;
-    const auto none = take_permit(services_, request_, admission_, kind, call_.permit());
-    if (none) co_return *none;
-  }
+  if (const auto fault = reserve_permit(services_, request_, admission_, call_.permit()))
+    co_return *fault;
   const std::optional<Fault> failure = co_await call_.ask();  // connect, send, retry, read the head
   if (failure) co_return *failure;
   if (call_.response().status == 101) co_return ProtocolSwitch{};
-  const bool is_for_stream = call_.permit() && request_.upgrade.empty() &&
-                             is_event_stream(request_.head.method, call_.response());
-  if (!is_for_stream) call_.permit() = {};
+  keep_permit_if_stream(request_, call_.response(), call_.permit());
   if (const std::optional<Answer> instead = cached_instead()) co_return *instead;  // 304, 5xx
   co_return UpstreamResponse{};
 }
 
-// A fault if the response could not be sent to its end.
+// A stored response in place of the upstream's failure, or it or the fallback in place of a
+// refusal. If there is none the fault stands, and the flight ends with it.
+void Exchange::substitute(Answer& answer) {
+  const Fault* const fault = fault_in(answer);
+  if (fault == nullptr) return;
+  if (!session_.has_started()) {
+    if (take_stale_instead(*fault)) {
+      answer = CachedResponse{};
+      return;
+    }
+    if (const std::optional<Answer> instead = instead_of_refusal(*fault)) {
+      answer = *instead;
+      return;
+    }
+  }
+  flight_.end(*fault);
+}
+
+// Sends the answer. A fault if it could not be sent to its end. A visitor's session in a waiting
+// room may end first: the upstream says so, or it began with this request, which failed.
 Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
   const Fault* const fault = fault_in(answer);
   const bool is_relayed = is<UpstreamResponse>(answer);
@@ -152,14 +162,14 @@ Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
   return send_as(answer);
 }
 
-// To a visitor whose session ends with it.
+// Sends the answer after which the visitor's session ends.
 Task<std::optional<Fault>> Exchange::send_last(const Answer& answer) {
   co_await entrance_.end_session();
   std::optional<Fault> failure = co_await send_as(answer);
   co_return failure;
 }
 
-// A session that began with this request.
+// Sends the failure of a request with which a visitor's session began: the visitor waits again.
 Task<std::optional<Fault>> Exchange::send_failed_entry(const Answer& answer) {
   co_await entrance_.go_back();
   std::optional<Fault> failure = co_await send_as(answer);
@@ -167,19 +177,24 @@ Task<std::optional<Fault>> Exchange::send_failed_entry(const Answer& answer) {
 }
 
 Task<std::optional<Fault>> Exchange::send_as(const Answer& answer) {
-  const Fault* const fault = fault_in(answer);
-  if (fault != nullptr) return send_problem(*fault);
-  if (is<CachedResponse>(answer)) return send_cached();
-  if (is<RouteFallback>(answer)) return send_fallback();
-  if (is<ProtocolSwitch>(answer)) return open_tunnel();
-  if (is<JobEvents>(answer)) return job_resource_.send_events(session_, admission_);
-  if (is<WaitingEvents>(answer))
-    return waiting_resource_.send_events(session_, parking_, admission_);
-  if (is<DeferredRequest>(answer))
-    job_resource_.report_deferred(deferral_.job(), deferral_.applied_to_202());
-  const bool is_own = is<DeferredRequest>(answer) || is<JobReport>(answer) ||
-                      is<WaitingPage>(answer) || is<WaitingReport>(answer);
-  return is_own ? send_own(own_response_) : relay_.run();
+  return by_kind(
+      answer,  //
+      [this](const Fault& fault) { return send_problem(fault); },
+      [this](UpstreamResponse) { return relay_.run(); },
+      [this](ProtocolSwitch) { return open_tunnel(); },
+      [this](CachedResponse) { return send_cached(); },
+      [this](RouteFallback) { return send_fallback(); },
+      [this](DeferredRequest) {
+        job_resource_.report_deferred(deferral_.job(), deferral_.applied_to_202());
+        return send_own(own_response_);
+      },
+      [this](JobReport) { return send_own(own_response_); },
+      [this](JobEvents) { return job_resource_.send_events(session_, admission_); },
+      [this](WaitingPage) { return send_own(own_response_); },
+      [this](WaitingReport) { return send_own(own_response_); },
+      [this](WaitingEvents) {
+        return waiting_resource_.send_events(session_, parking_, admission_);
+      });
 }
 
 Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSession& session,

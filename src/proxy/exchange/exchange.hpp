@@ -36,8 +36,8 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // The life of the request. `fault`: its head could not be read.
-  Task<> serve(std::optional<Fault> fault);
+  // The life of the request. `unreadable`: why its head could not be read.
+  Task<> serve(std::optional<Fault> unreadable);
   // Then: an event stream goes on without it.
   bool has_event_stream() const { return relay_.is_long_lived(); }
   EventStream::Parts take_event_stream() {
@@ -68,6 +68,7 @@ class Exchange {
   Task<Answer> own_answer(std::string_view path);
   Task<Answer> ask_upstream();
   Task<Answer> defer(std::optional<Fault> refused);
+  void substitute(Answer& answer);
   Task<std::optional<Fault>> send(const Answer& answer);
   Task<std::optional<Fault>> send_failed_entry(const Answer& answer);
   Task<std::optional<Fault>> send_last(const Answer& answer);
@@ -75,7 +76,7 @@ class Exchange {
 
   // What the request is (classify.cpp).
   std::optional<Fault> check_framing();
-  void classify();
+  std::optional<Fault> classify();
 
   // Whether it goes on to the upstream (admit.cpp).
   std::optional<Answer> admit();
@@ -93,8 +94,8 @@ class Exchange {
   Answer fallback();
   Answer cached(bool refresh);
   std::optional<Answer> cached_instead();
-  bool serves_stale_instead(const Answer& answer);
-  std::optional<Answer> instead_of_refusal(const Answer& answer);
+  bool take_stale_instead(const Fault& fault);
+  std::optional<Answer> instead_of_refusal(const Fault& fault);
   bool has_fallback_for_refusal(const config::Rule& degrading);
   bool would_answer_refusal();
   void take_stale_for(const Fault& fault, std::optional<unsigned> status);
@@ -131,7 +132,6 @@ class Exchange {
   VisitorTokens visitor_tokens_;
   Entrance entrance_;
   WaitingResource waiting_resource_;
-  bool is_observed_ = false;
 };
 
 }  // namespace spillway::proxy

@@ -100,7 +100,7 @@ Fault dropped(Reason reason) {
   return {.outcome = Outcome::dropped, .reason = reason, .close = true};
 }
 
-Fault waited_in_vain(Reason reason, Milliseconds retry_after) {
+Fault no_slot(Reason reason, Milliseconds retry_after) {
   return {.outcome = reason == Reason::evicted ? Outcome::evicted : Outcome::expired,
           .reason = reason,
           .status = 503,

@@ -40,8 +40,8 @@ bool says_failure(unsigned status);
 // do.
 bool is_refusal(const Fault& fault);
 
-// The upstream's load has the request refused, not what its caller does: its client is booked a
-// time of return (overload/retry_booking.hpp).
+// Refused because of the upstream's load, not because of what the client did: the client is booked
+// a time of return (overload/retry_booking.hpp).
 bool is_shed(const Fault& fault);
 
 // Failures are `cold`: the compiler lays their code apart from that of the usual request, which so
@@ -68,7 +68,7 @@ Fault not_stored(Fault denied);
 Fault dropped(Reason reason);
 // The request left the queue without a slot, or came too late to enter it: QUEUE_TIMEOUT,
 // DEADLINE_EXPIRED or EVICTED.
-Fault waited_in_vain(Reason reason, Milliseconds retry_after);
+Fault no_slot(Reason reason, Milliseconds retry_after);
 
 // limits.tunnels is reached (TUNNEL_LIMIT), or the proxy is DRAINING: 503.
 [[gnu::cold]] Fault no_tunnel(Reason reason, Milliseconds retry_after);
@@ -96,7 +96,7 @@ Fault waited_in_vain(Reason reason, Milliseconds retry_after);
 // The request was to be deferred, and the store cannot take it (STORE_UNAVAILABLE) or has no room
 // (STORE_FULL): 503.
 [[gnu::cold]] Fault not_deferred(Reason reason);
-// Nor does its tenant have more of the room for them: STORE_FULL, 503.
+// The tenant's share of the store is full: STORE_FULL, 503.
 [[gnu::cold]] Fault share_of_deferred_is_full();
 // Of a request that would be deferred: it has no Idempotency-Key where one is required (400), one
 // that cannot be read (400), one that came with another request before (422

@@ -38,7 +38,7 @@ Task<FlightMembership::Joined> FlightMembership::join() {
     follower_.delivered = false;
     if (flights().join(hash_, follower_) == cache::SingleFlight::Role::leader) {
       leads_ = true;
-      if (!lookup_.takes_shared()) co_return Joined{};
+      if (!lookup_.try_take_shared()) co_return Joined{};
       land(cache::Landing::stored);  // the former leader has landed meanwhile
       co_return Joined{.is_stored = true};
     }
@@ -52,7 +52,7 @@ Task<FlightMembership::Joined> FlightMembership::join() {
     has_spent_wait_ = landing == cache::Landing::refused || landing == cache::Landing::failed;
     if (landing != cache::Landing::stored) co_return Joined{};
     const std::uint64_t before = lookup_.key().hash();
-    if (lookup_.takes_shared()) co_return Joined{.is_stored = true};
+    if (lookup_.try_take_shared()) co_return Joined{.is_stored = true};
     if (lookup_.key().hash() == before) co_return Joined{};  // unusable for this request
   }
   co_return Joined{};

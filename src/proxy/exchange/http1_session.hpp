@@ -77,7 +77,7 @@ class Http1Session final : public ClientSession, public Swept {
   int watched_client() override;
   void client_left() override { parking_.wake(Wake::client_gone); }
   std::optional<AwaitedHead> awaited_head() const override;
-  bool marks_slot() override;
+  bool mark_slot() override;
   bool keeps_to(const Generation& generation) const override;
   void end_early() override;
   void abandon() override;
@@ -132,7 +132,7 @@ class Http1Session final : public ClientSession, public Swept {
   template <class Write>
   bool start(unsigned status, const Write& write);
   bool abort_if_client_too_slow(TimePoint now);
-  bool is_slot_wanted(TimePoint now);
+  bool update_slot_terms(TimePoint now);
   bool takes_slot_back(TimePoint now);
   bool sends_too_slowly_for_space(TimePoint now);
   bool abort_if_too_slow_for_space(TimePoint now);

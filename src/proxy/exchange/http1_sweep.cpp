@@ -9,8 +9,8 @@ void Http1Session::wake_if_late(TimePoint now) {
     return;
   }
   if (exchange_) exchange_->report_stay(now);
-  marks_slot();  // how scarce slots are goes by that
-  const bool is_wanted = is_slot_wanted(now);
+  mark_slot();  // how scarce slots are goes by that
+  const bool is_wanted = update_slot_terms(now);
   if (parking_.parked() && parking_.deadline() <= now) {
     parking_.wake(Wake::timeout);
   } else if (parking_.parked() && rate_.deadline() <= now && abort_if_client_too_slow(now)) {
@@ -29,9 +29,9 @@ void Http1Session::wake_if_late(TimePoint now) {
   }
 }
 
-// Whether others wait for its slot while it waits for its client. What that has to move for it goes
-// by how scarce slots are now.
-bool Http1Session::is_slot_wanted(TimePoint now) {
+// Sets what the client has to move for its slot, by how scarce slots are now. True: others wait for
+// the slot while it waits for its client.
+bool Http1Session::update_slot_terms(TimePoint now) {
   if (!exchange_) return false;
   RequestBody& body = exchange_->body();
   if (rate_.slot_deadline() == kNever && body.slot_deadline() == kNever) return false;
@@ -44,7 +44,7 @@ bool Http1Session::is_slot_wanted(TimePoint now) {
 }
 
 // Cuts off a client that takes its response too slowly for a slot for which others wait. One is
-// enough for each that waits: it is granted the slot at once, and is_slot_wanted() no more. But
+// enough for each that waits: it is granted the slot at once, and waits no more. But
 // where more are held than a lowered limit has, as many as exceed it are cut off, too.
 bool Http1Session::takes_slot_back(TimePoint now) {
   if (rate_.earns_slot(client_->descriptor(), now)) return false;
@@ -70,7 +70,7 @@ bool Http1Session::abort_if_too_slow_for_space(TimePoint now) {
   return true;
 }
 
-bool Http1Session::marks_slot() {
+bool Http1Session::mark_slot() {
   if (!exchange_ || !exchange_->holds_slot()) return false;
   const bool awaits = rate_.deadline() != kNever || exchange_->body().awaits_client();
   if (awaits) {

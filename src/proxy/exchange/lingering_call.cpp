@@ -133,7 +133,7 @@ void LingeringCall::learn_outlasted() {
   if (owes_head) request_.generation->route_latency.record_unanswered(route, 2 * held, now);
 }
 
-bool LingeringCall::marks_slot() {
+bool LingeringCall::mark_slot() {
   const bool is_late = request_.rest.awaits_head() && has_taken_long();
   request_.slot.set_wait(is_late ? SlotWait::abandoned : SlotWait::nothing);
   return false;

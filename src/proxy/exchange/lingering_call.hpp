@@ -1,14 +1,13 @@
-// A request that was abandoned (its client left, its deadline passed, the response did not come in
-// time) while its upstream is at work on it. It keeps its slot, or a crowd of impatient clients
-// would have more at work in the upstream than it has slots, and its Idempotency-Key, with which
-// its client may come again at once, until
+// Keeps the slot and the Idempotency-Key of an abandoned request (its client left, its deadline
+// passed, the response did not come in time) that its upstream is at work on, until:
 // * the upstream has ended it: its response is complete, or the connection is closed. That is
 //   half-closed, so that an upstream that watches its clients can stop at once;
 // * or `until`, by when nearly all responses of its route are complete, and those of its abandoned
 //   requests were (HoldTimes);
 // * or, of one that timed out, its server gets no more requests: a circuit opened, or it was
 //   ejected. A server that swallows requests holds no slot that the others are waiting for.
-// There are never more of them than slots.
+// There are never more of them than slots. Without it impatient clients would have more at work in
+// the upstream than it has slots, and one that comes again with its key would have it done twice.
 //
 // An event stream that its client has left keeps no slot, as before, but its permit of
 // limits.tunnels, until its server closes the connection. That is half-closed; a server that
@@ -75,7 +74,7 @@ class LingeringCall final : public Swept {
   void client_left() override {}
   // Says nothing about latency: some upstreams stop when their client leaves.
   std::optional<AwaitedHead> awaited_head() const override { return std::nullopt; }
-  bool marks_slot() override;
+  bool mark_slot() override;
   bool keeps_to(const Generation& generation) const override;
   void end_early() override;
   void abandon() override { frame_.destroy(); }

@@ -47,6 +47,14 @@ std::optional<Fault> take_permit(Services& services, const RequestContext& reque
   return std::nullopt;
 }
 
+std::optional<Fault> reserve_permit(Services& services, const RequestContext& request,
+                                    Admission& admission, TunnelPermit& permit) {
+  if (!expects_long_response(request.head, request.upgrade)) return std::nullopt;
+  const auto kind =
+      request.upgrade.empty() ? observe::TunnelKind::event_stream : observe::TunnelKind::upgrade;
+  return take_permit(services, request, admission, kind, permit);
+}
+
 std::optional<Fault> begin_own_events(Services& services, const RequestContext& request,
                                       Admission& admission, ClientSession& session,
                                       TunnelPermit& permit) {

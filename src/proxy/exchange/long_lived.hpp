@@ -31,6 +31,17 @@ std::optional<Fault> take_permit(Services& services, const RequestContext& reque
                                  Admission& admission, observe::TunnelKind kind,
                                  TunnelPermit& permit);
 
+// The same, if the request expects a long response.
+std::optional<Fault> reserve_permit(Services& services, const RequestContext& request,
+                                    Admission& admission, TunnelPermit& permit);
+// At the head of the response, which is no protocol switch: only an event stream keeps the permit.
+inline void keep_permit_if_stream(const RequestContext& request, const http::ResponseHead& response,
+                                  TunnelPermit& permit) {
+  const bool is_for_stream =
+      permit && request.upgrade.empty() && is_event_stream(request.head.method, response);
+  if (!is_for_stream) permit = {};
+}
+
 // Event streams of the proxy itself: takes a permit and begins the response, or says why not. The
 // connection is broken once its client has taken nothing for 60 s.
 std::optional<Fault> begin_own_events(Services& services, const RequestContext& request,

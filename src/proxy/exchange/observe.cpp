@@ -1,6 +1,4 @@
 // How a request ended, as metrics count it.
-#include <utility>
-
 #include "proxy/exchange/exchange.hpp"
 
 namespace spillway::proxy {
@@ -19,27 +17,36 @@ bool fails_by_clients_deadline(const Fault& fault, const RequestContext& request
          *wait <= request.traffic_class().max_wait;
 }
 
-Outcome outcome_of(const Answer& answer, const Admission& admission) {
-  if (const Fault* const fault = fault_in(answer)) return fault->outcome;
-  if (is<DeferredRequest>(answer)) return Outcome::deferred;
-  if (is<WaitingPage>(answer)) return Outcome::waiting;
-  if (admission.is_degraded()) return Outcome::degraded;
-  const bool is_own = is<CachedResponse>(answer) || is<JobReport>(answer) ||
-                      is<JobEvents>(answer) || is<WaitingReport>(answer) ||
-                      is<WaitingEvents>(answer);
-  return is_own ? Outcome::cached : Outcome::forwarded;
-}
+struct OutcomeOf {
+  const Admission& admission;
+
+  Outcome operator()(const Fault& fault) const { return fault.outcome; }
+  Outcome operator()(UpstreamResponse) const { return unless_degraded(Outcome::forwarded); }
+  Outcome operator()(ProtocolSwitch) const { return unless_degraded(Outcome::forwarded); }
+  Outcome operator()(CachedResponse) const { return unless_degraded(Outcome::cached); }
+  Outcome operator()(RouteFallback) const { return Outcome::degraded; }
+  Outcome operator()(DeferredRequest) const { return Outcome::deferred; }
+  Outcome operator()(JobReport) const { return unless_degraded(Outcome::cached); }
+  Outcome operator()(JobEvents) const { return unless_degraded(Outcome::cached); }
+  Outcome operator()(WaitingPage) const { return Outcome::waiting; }
+  Outcome operator()(WaitingReport) const { return unless_degraded(Outcome::cached); }
+  Outcome operator()(WaitingEvents) const { return unless_degraded(Outcome::cached); }
+
+ private:
+  Outcome unless_degraded(Outcome outcome) const {
+    return admission.is_degraded() ? Outcome::degraded : outcome;
+  }
+};
 
 }  // namespace
 
 // Metrics and access log, once a request.
 void Exchange::observe(const Answer& answer) {
-  if (std::exchange(is_observed_, true)) return;
   observe::WorkerMetrics& metrics = request_.metrics();
   const traffic::Subject& subject = request_.subject;
   const ClassId traffic_class = subject.traffic_class;
   const Fault* const fault = fault_in(answer);
-  const Outcome outcome = outcome_of(answer, admission_);
+  const Outcome outcome = by_kind(answer, OutcomeOf{admission_});
   const Duration duration = services_.now() - request_.arrived;
   metrics.finish(subject.route, traffic_class, outcome);
   metrics.request_duration(traffic_class, duration);

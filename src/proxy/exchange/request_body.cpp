@@ -156,13 +156,13 @@ Task<std::optional<Fault>> RequestBody::read_rest(resilience::MinRate& client_ra
 bool RequestBody::makes_room(std::uint64_t received, TimePoint began) {
   const std::size_t block = services_.large_blocks.block_size();
   if (spill_.has_memory(block)) return true;
-  if (is_kept_) return spill_.has_file(block);
+  if (is_kept_) return spill_.find_file_room(block);
   const http::Framing& framing = request_.head.framing;
   const auto rest = framing.kind == http::Framing::Kind::length
                         ? std::optional(framing.length - received)
                         : std::nullopt;
   if (will_soon_be_there(received, rest, services_.now() - began)) return false;
-  return spill_.has_file(block);
+  return spill_.find_file_room(block);
 }
 
 // Before the slot. would_block: the client was too slow.

@@ -1,8 +1,8 @@
 // The body of a request on its way to the upstream.
 //
 // A small one is read whole before a slot is taken, so that a slow client holds no slot, and can be
-// sent again. A larger one is read before, too, as far as there is room for it (spill.hpp), unless
-// its route says otherwise or the rest of it will soon be there; it is sent only once. The pump
+// sent again. A larger one is read ahead as far as there is room (spill.hpp), unless the route
+// forbids it or the rest is about to arrive; it is sent only once. The pump
 // sends what is more than kSmallBody, and what is still to come, while the response is awaited or
 // already relayed. A client that expects 100 (Continue) is told to go on first: were the upstream
 // asked, it would hold a slot in silence. The pump is a child coroutine of the exchange and ends
@@ -75,7 +75,7 @@ class RequestBody {
   bool is_sent() const { return !is_streamed_ || pump_ == Pump::done; }
   // When the pump sent the last of it.
   TimePoint sent_at() const { return sent_at_; }
-  // Of the pump; ends the request.
+  // Why the pump failed, which ends the request.
   const std::optional<Fault>& fault() const { return fault_; }
 
   // For the sweep:

@@ -71,10 +71,11 @@ struct RequestContext {
   bool is_own = false;       // the proxy itself answers it, below own_path
   traffic::Subject subject;  // that of the default route until classified
   std::string_view upgrade;  // the protocol asked for, empty: none
-  std::string_view
-      pass;  // of a visitor whom a waiting room let in: what the upstream is told (pass_proof.hpp)
-  std::string_view pass_lines;  // what the client is told of it: mostly nothing
-  mutable RequestIds ids;       // made when they are first asked for
+  // Of a visitor whom a waiting room let in: what the upstream is told of the pass
+  // (pass_proof.hpp), and the client: mostly nothing.
+  std::string_view pass;
+  std::string_view pass_lines;
+  mutable RequestIds ids;  // made when they are first asked for
 
   std::string_view id(Random& random) const { return ids.request_id(head, random); }
   const config::Config& config() const { return generation->config(); }

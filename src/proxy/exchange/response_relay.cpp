@@ -157,7 +157,8 @@ bool ResponseRelay::spill() {
   BlockPool& blocks = to_.services.large_blocks;
   const std::uint64_t needed = pipe_.size() + rest + 2 * blocks.block_size();
   if (!to_.admission.has_slot()) return false;
-  if (!spill_.has_memory(needed) && (!is_worth_a_file() || !spill_.has_file(needed))) return false;
+  if (!spill_.has_memory(needed) && (!is_worth_a_file() || !spill_.find_file_room(needed)))
+    return false;
   if (state().to_send() > 0) {
     const std::size_t from = state().to_send_from(), to = from + state().to_send();
     spill_.keep(to_.call.block(), from, to);

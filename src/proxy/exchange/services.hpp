@@ -101,8 +101,8 @@ class WallClock {
 // Recent events, for rate limiting.
 class RecentEvents {
  public:
-  // False for a tenant that was named recently: not every refusal names it again.
-  bool is_new_name(TenantId tenant) {
+  // Notes that the tenant is named. False: it was named recently, and not every refusal names it.
+  bool note_name(TenantId tenant) {
     TenantId& named = named_[static_cast<std::uint64_t>(tenant) % named_.size()];
     return std::exchange(named, tenant) != tenant;
   }

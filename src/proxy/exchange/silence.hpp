@@ -1,5 +1,6 @@
-// What a client's connection costs that holds a place without earning it, and from when on it gives
-// way to others in a full house. Its request holds no slot.
+// Which connections are closed first when connections run out (a full house: limits.connections
+// are open, or no descriptor is left): those whose clients are silent, and whose requests hold no
+// slot.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +10,15 @@
 
 namespace spillway::proxy {
 
-// In a full house a client that waits for nothing, or that is to send something, has so much time.
+// How long a client may be silent then that waits for nothing, or that is to send something.
 inline constexpr Milliseconds kFullHousePatience{1000};
-// And one that is to take its response: it stalls for longer when its network does.
+// And a client that is to take its response: it stalls for longer when its network does.
 inline constexpr Milliseconds kFullHouseTakersPatience{5000};
 
 struct Silence {
-  // What it is at; the one whose end costs its client least comes first.
+  // What the connection is at. The earlier ones go first: their end costs the client less.
   enum class At : std::uint8_t {
-    nothing,   // it is served, or it is idle, which ClientConnection knows
+    nothing,   // it is served, or idle (ClientConnection closes that)
     answered,  // what is left of its request is read and thrown away
     head,
     body,      // which is read before a slot is taken

@@ -75,7 +75,7 @@ bool Spill::reserve_answer(std::uint64_t bytes) {
   return true;
 }
 
-bool Spill::has_file(std::uint64_t bytes) {
+bool Spill::find_file_room(std::uint64_t bytes) {
   const std::uint64_t in_all = limits().temp_file_bytes;
   if (in_all == 0 || is_file_unavailable_) return false;
   const std::uint64_t all = services_.temp_space.taken();
@@ -100,7 +100,8 @@ bool Spill::give_up_file(observe::Counter& counter) {
 
 void Spill::keep(Block& block, std::size_t from, std::size_t to) {
   const std::size_t size = block.bytes().size();
-  if (!has_memory(size) && has_file(to - from) && write({block.bytes().data() + from, to - from}))
+  if (!has_memory(size) && find_file_room(to - from) &&
+      write({block.bytes().data() + from, to - from}))
     return;
   count_memory(static_cast<std::int64_t>(size));
   pieces_.push_back({.block = std::exchange(block, services_.large_blocks.take()),

@@ -38,9 +38,9 @@ class Spill {
   bool reserve_answer(std::uint64_t bytes);
   // Whether it could, but for those that its client has already.
   bool has_room_for_answer(std::uint64_t bytes) const;
-  // A file has room for so many bytes more, as far as is known. Once it has not, or could not be
-  // made or written, none is used for this body any more.
-  bool has_file(std::uint64_t bytes);
+  // Looks for room for so many bytes more in a file, as far as is known. Once there is none, or the
+  // file could not be made or written, no file is used for this body any more.
+  bool find_file_room(std::uint64_t bytes);
   // It takes disk space, and lately another body found none.
   bool keeps_space(TimePoint now) const {
     return file_.space() > 0 && services_.temp_space.missed_lately(now);

@@ -30,7 +30,7 @@ class Swept : public boost::intrusive::list_base_hook<> {
   virtual std::optional<AwaitedHead> awaited_head() const = 0;
   // Tells its slot, if it holds one, for what it waits; true: for its client, to send or to take
   // bytes.
-  virtual bool marks_slot() { return false; }
+  virtual bool mark_slot() { return false; }
   // Its request is pinned to this generation.
   virtual bool keeps_to(const Generation& generation) const = 0;
   // Ends the request as if its client had left, or else the next deadline had passed.

@@ -10,6 +10,7 @@
 #include "proxy/exchange/long_lived.hpp"
 #include "proxy/exchange/pass_proof.hpp"
 #include "proxy/net/block_writer.hpp"
+#include "resilience/configured.hpp"
 
 namespace spillway::proxy {
 
@@ -17,8 +18,6 @@ using resilience::AttemptResult;
 namespace {
 // Received at once with the head; enough for most responses. A longer body may be spliced.
 constexpr std::size_t kFirstRead = 32 * 1024;
-// Jitter of a pause, either way, so that requests do not retry in phase.
-constexpr double kBackoffJitter = 0.5;
 constexpr Duration kGoingOn = std::chrono::seconds(1);  // after its head
 }  // namespace
 
@@ -244,8 +243,7 @@ resilience::AttemptFacts UpstreamCall::facts() const {
 Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
   using Kind = resilience::NextAttempt::Kind;
   const UpstreamId upstream = request_.subject.upstream;
-  const config::Retries& settings = request_.upstream_config().retries;
-  const resilience::Backoff backoff{settings.backoff, settings.max_backoff, kBackoffJitter};
+  const auto backoff = resilience::retry_backoff(request_.upstream_config().retries);
   const TimePoint now = Clock::now();
   const resilience::NextAttempt next =
       next_attempt(failed.result, facts(), backoff, now, services_.random);

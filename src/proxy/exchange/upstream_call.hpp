@@ -98,7 +98,7 @@ class UpstreamCall {
     Fault fault;
   };
   enum class Next : std::uint8_t { ask_again, give_up };
-  // Of the attempt that is made.
+  // The attempt under way.
   struct Current {
     TimePoint began{};                    // for its latency
     std::optional<TimePoint> owed_since;  // the whole request was sent
@@ -108,7 +108,7 @@ class UpstreamCall {
     bool awaits_head = false;
     bool has_head = false;
   };
-  // Of all attempts.
+  // What all attempts add up to.
   struct SoFar {
     std::uint32_t retries = 0;  // attempts besides the first
     std::uint32_t pauses = 0;   // before retries

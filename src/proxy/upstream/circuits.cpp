@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proxy/upstream/upstream.hpp"
+#include "resilience/configured.hpp"
 
 namespace spillway::proxy {
 
@@ -48,14 +49,7 @@ void Circuits::Call::end(CallResult result, std::string_view why) {
 Circuits::Circuits(Upstream& upstream, Random& random, observe::Log& log)
     : upstream_(upstream), random_(random), log_(log) {
   if (!upstream.config.circuit_breaker) return;
-  const config::CircuitBreaker& settings = *upstream.config.circuit_breaker;
-  resilience::CircuitBreakerLimits limits;
-  limits.consecutive_failures = settings.consecutive_failures;
-  limits.failure_rate = settings.failure_rate;
-  limits.min_samples = settings.min_samples;
-  limits.window = settings.window;
-  limits.open_for.base = settings.open;
-  limits.open_for.cap = settings.max_open;
+  const auto limits = resilience::circuit_breaker_limits(*upstream.config.circuit_breaker);
   for (std::size_t server = 0; server < upstream.endpoints.size(); ++server)
     breakers_.emplace_back(limits);
 }

@@ -240,9 +240,10 @@ std::uint32_t Gate::running_elsewhere(std::string_view traffic_class) const {
 }
 
 void Gate::update_slot_share() {
+  using Reserved = dispatch::Scheduler::Reserved;
   const Gate& newest = *slots_->gates.back();
   scheduler_.share_slots(std::min(limit(), newest.concurrency_), running_elsewhere(),
-                         this == &newest);
+                         this == &newest ? Reserved::kept : Reserved::lent);
   for (std::size_t c = 0; c < class_names_.size(); ++c)
     scheduler_.set_elsewhere(ClassId(c), running_elsewhere(class_names_[c]));
 }

@@ -2,6 +2,7 @@
 
 #include "base/ids.hpp"
 #include "resilience/balance.hpp"
+#include "resilience/configured.hpp"
 
 namespace spillway::proxy {
 
@@ -15,14 +16,7 @@ namespace {
 constexpr double kLinesPerSecond = 0.1;
 
 resilience::EjectionLimits limits_of(const config::Upstream& settings) {
-  const config::Ejection& ejection = settings.ejection;
-  const bool is_on = ejection.consecutive_failures > 0;
-  return {
-      .consecutive_failures = ejection.consecutive_failures,
-      .base = ejection.base,
-      .max = ejection.max,
-      .max_ejected =
-          is_on ? resilience::max_ejected(ejection.max_ejected_ratio, settings.servers.size()) : 0};
+  return resilience::ejection_limits(settings.ejection, settings.servers.size());
 }
 
 resilience::Health health_of(const config::Upstream& settings) {

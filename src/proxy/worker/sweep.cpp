@@ -171,7 +171,7 @@ void Sweep::publish_ages(TimePoint now) {
   std::int64_t awaiting_client = 0;
   for (Swept* swept : swept_) {
     if (const auto head = swept->awaited_head()) awaited_.push_back(*head);
-    if (swept->marks_slot()) ++awaiting_client;
+    if (swept->mark_slot()) ++awaiting_client;
   }
   observe::Gauge& gauge = services_.gauges.slots_awaiting_client;
   gauge.add(awaiting_client - gauge.value());

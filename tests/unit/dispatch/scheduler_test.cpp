@@ -367,20 +367,20 @@ TEST_CASE("a class gives way to a higher one that waits for a slot, not for its 
 TEST_CASE("slots held elsewhere are not granted here") {
   Desk desk(3);
   desk.arrive(kP1);
-  desk->share_slots(3, 1, true);
+  desk->share_slots(3, 1, Scheduler::Reserved::kept);
   desk.arrive(kP1);
   CHECK(desk.last.kind == Kind::granted);
   Waiter& third = desk.arrive(kP1);
   CHECK(desk.last.kind == Kind::queued);
   CHECK(desk->next(desk.now) == nullptr);
-  desk->share_slots(3, 0, true);
+  desk->share_slots(3, 0, Scheduler::Reserved::kept);
   CHECK(desk->next(desk.now) == &third);
 }
 
 TEST_CASE("with fewer slots than are held none is granted until enough are given back") {
   Desk desk(3);
   for (int i = 0; i < 3; ++i) desk.arrive(kP1);
-  desk->share_slots(1, 0, true);
+  desk->share_slots(1, 0, Scheduler::Reserved::kept);
   Waiter& waiter = desk.arrive(kP0);
   CHECK(desk.last.kind == Kind::queued);
   CHECK(desk.release(kP1) == nullptr);
@@ -395,7 +395,7 @@ TEST_CASE("slots are kept for a class only where its requests come") {
   desk.arrive(kP1);
   Waiter& waiter = desk.arrive(kP1);
   CHECK(desk->next(desk.now) == nullptr);
-  desk->share_slots(2, 0, false);
+  desk->share_slots(2, 0, Scheduler::Reserved::lent);
   CHECK(desk->next(desk.now) == &waiter);
 }
 

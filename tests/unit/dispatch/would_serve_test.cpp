@@ -56,7 +56,7 @@ TEST_CASE("a waiter that reserved slots keep out is not served by one of them") 
 
 TEST_CASE("a slot of another scheduler is none of those reserved here") {
   Desk desk(4);
-  desk->share_slots(4, 4, true);  // all are held elsewhere
+  desk->share_slots(4, 4, Scheduler::Reserved::kept);  // all are held elsewhere
   desk.arrive(kP0);
   CHECK(desk->would_serve({.served_as = kP2, .is_elsewhere = true}) == kSameOrHigher);
   CHECK(desk->would_serve({.served_as = kP0, .is_elsewhere = true}) == kSameOrHigher);
@@ -65,7 +65,7 @@ TEST_CASE("a slot of another scheduler is none of those reserved here") {
 TEST_CASE("over a lowered limit as many slots serve a waiter as exceed it, and one") {
   Desk desk(4);
   for (int i = 0; i < 4; ++i) desk.arrive(kP2);
-  desk->share_slots(2, 0, true);
+  desk->share_slots(2, 0, Scheduler::Reserved::kept);
   desk.arrive(kP0);
   CHECK(desk->would_serve({kP2}) == kNobody);
   CHECK(desk->would_serve({.served_as = kP2, .can_follow = 2}) == kNobody);
@@ -81,7 +81,7 @@ TEST_CASE("the same with slots that are kept for another class") {
   Desk desk(6);
   desk.classes[1].reserved = 1;
   for (int i = 0; i < 5; ++i) desk.arrive(kP2);
-  desk->share_slots(3, 0, true);  // two of them for P2
+  desk->share_slots(3, 0, Scheduler::Reserved::kept);  // two of them for P2
   desk.arrive(kP0);
   CHECK(desk->would_serve({.served_as = kP2, .can_follow = 3}) == kNobody);
   CHECK(desk->would_serve({.served_as = kP2, .can_follow = 4}) == kSameOrHigher);

@@ -53,7 +53,7 @@ std::map<Reason, std::vector<Fault>> all_faults() {
     faults.push_back(not_stored(denied(reason, kLater)));
   }
   for (const Reason reason : {Reason::queue_timeout, Reason::deadline_expired, Reason::evicted})
-    faults.push_back(waited_in_vain(reason, kLater));
+    faults.push_back(no_slot(reason, kLater));
   for (std::size_t e = 1; e < http::kErrorCount; ++e) {
     faults.push_back(bad_request(static_cast<http::Error>(e)));
     faults.push_back(upstream_invalid(static_cast<http::Error>(e)));
@@ -193,7 +193,7 @@ TEST_CASE("a failure of a server is known from a fault of anybody else") {
 }
 
 TEST_CASE("a deadline that passed is named alike wherever the request was by then") {
-  for (const Fault& fault : {deadline_passed(), waited_in_vain(Reason::deadline_expired, kLater)}) {
+  for (const Fault& fault : {deadline_passed(), no_slot(Reason::deadline_expired, kLater)}) {
     const std::string_view error =
         fault.proxy_error.empty() ? http::proxy_error_of(fault.reason) : fault.proxy_error;
     CHECK(error == "http_response_timeout");

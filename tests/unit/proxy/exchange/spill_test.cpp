@@ -109,13 +109,13 @@ TEST_CASE("a body that is dropped gives back its memory and its file") {
 
 TEST_CASE("a body gets an eighth of the disk space, and is told before") {
   Keeping body(0, 10'000);
-  CHECK(body.spill->has_file(10'000));
+  CHECK(body.spill->find_file_room(10'000));
   body.keep(std::string(6000, 'x'));
-  CHECK(body.spill->has_file(4000));
+  CHECK(body.spill->find_file_room(4000));
   CHECK(body.process.gauges->temp_files_over_limit.value() == 0);
-  CHECK_FALSE(body.spill->has_file(4001));
+  CHECK_FALSE(body.spill->find_file_room(4001));
   CHECK_FALSE(body.spill->may_have_file());
-  CHECK_FALSE(body.spill->has_file(1));
+  CHECK_FALSE(body.spill->find_file_room(1));
   CHECK(body.process.gauges->temp_files_over_limit.value() == 1);  // once for each body
   body.send_all();
   CHECK((body.sent == body.kept));
@@ -144,17 +144,17 @@ TEST_CASE("one client address gets a quarter of memory and disk space, whatever 
   }
   CHECK_FALSE(first.spill->has_memory(1));
   for (int n = 0; n < 2; ++n) {
-    CHECK(bodies.emplace_back(first.process.services, *its).has_file(10'000));
+    CHECK(bodies.emplace_back(first.process.services, *its).find_file_room(10'000));
     fill(bodies.back(), 10'000);
   }
-  CHECK_FALSE(first.spill->has_file(1));
+  CHECK_FALSE(first.spill->find_file_room(1));
   CHECK(first.process.gauges->temp_files_over_limit.value() == 1);
   Spill elsewhere(first.process.services, *others);
   CHECK(elsewhere.has_memory(kBlock));
-  CHECK(elsewhere.has_file(10'000));
+  CHECK(elsewhere.find_file_room(10'000));
   bodies.clear();
   CHECK(first.spill->has_memory(kBlock));
-  CHECK(Spill(first.process.services, *its).has_file(10'000));
+  CHECK(Spill(first.process.services, *its).find_file_room(10'000));
 }
 
 TEST_CASE("stored answers have half as much memory as bodies, and one has any") {
@@ -234,10 +234,10 @@ TEST_CASE(
 TEST_CASE("what no file takes is kept in memory all the same") {
   for (const char* const directory : {"/no/such/directory", "/dev/null"}) {
     Keeping body(0, 10'000, directory);
-    CHECK(body.spill->has_file(1000));
+    CHECK(body.spill->find_file_room(1000));
     body.keep("one");
     body.keep("two");
-    CHECK_FALSE(body.spill->has_file(1));
+    CHECK_FALSE(body.spill->find_file_room(1));
     CHECK(body.process.gauges->temp_files_failed.value() == 1);
     CHECK(body.process.gauges->buffered_bytes.value() == 2 * kBlock);
     body.send_all();
@@ -249,20 +249,20 @@ TEST_CASE("a body keeps disk space from others once all of it is taken, not a pa
   Keeping body(0, 10'000);  // of 80,000 bytes
   const auto now = [&] { return body.process.services.now(); };
   body.keep(std::string(1000, 'x'));
-  CHECK_FALSE(body.spill->has_file(9001));  // its part
+  CHECK_FALSE(body.spill->find_file_room(9001));  // its part
   CHECK_FALSE(body.spill->keeps_space(now()));
   ClientInfo greedy;
   greedy.peer.address = *parse_ip_address("192.0.2.1");
   const RequestContext greedys(*body.process.generation, body.head, greedy, Clock::now());
   traffic::ClientShares::Share& its = body.process.temp_space.of_clients().of(greedy.peer.address);
   its.add(20'000);
-  CHECK_FALSE(Spill(body.process.services, greedys).has_file(1));  // its client's
+  CHECK_FALSE(Spill(body.process.services, greedys).find_file_room(1));  // its client's
   CHECK_FALSE(body.spill->keeps_space(now()));
   its.add(-20'000);
   REQUIRE(body.process.temp_space.try_take(78'000, 80'000));
-  CHECK(Spill(body.process.services, greedys).has_file(1000));
+  CHECK(Spill(body.process.services, greedys).find_file_room(1000));
   CHECK_FALSE(body.spill->keeps_space(now()));
-  CHECK_FALSE(Spill(body.process.services, greedys).has_file(1001));
+  CHECK_FALSE(Spill(body.process.services, greedys).find_file_room(1001));
   CHECK(body.spill->keeps_space(now()));
   CHECK_FALSE(Spill(body.process.services, greedys).keeps_space(now()));  // it takes none
   CHECK_FALSE(body.spill->keeps_space(now() + std::chrono::seconds(10)));
@@ -273,7 +273,7 @@ TEST_CASE("a body keeps disk space from others once all of it is taken, not a pa
 
 TEST_CASE("a body that may have no temporary file does not say that disk space is short") {
   Keeping body(1, 0);
-  CHECK_FALSE(body.spill->has_file(1));
+  CHECK_FALSE(body.spill->find_file_room(1));
   CHECK_FALSE(body.process.temp_space.missed_lately(body.process.services.now()));
   CHECK(body.process.gauges->temp_files_over_limit.value() == 0);
 }
