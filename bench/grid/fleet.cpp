@@ -151,7 +151,7 @@ class FleetLoop {
       if (turn % kTimersPerSweep == 0) proxy.sweep(now_);
       if (turn % ticks_each_ != 0) continue;
       const Duration ahead = static_cast<int>(i) * fleet_.clocks_apart;
-      if (proxy.tick(now_, std::nullopt, ahead) && seconds() >= times_.warm_up) ++run_.transitions;
+      if (proxy.tick(now_, {}, ahead) && seconds() >= times_.warm_up) ++run_.transitions;
     }
     ++turns_;
     events_.push({.at = now_ + kTimerPeriod, .kind = EventKind::timer});
