@@ -234,11 +234,11 @@ unsigned features_of_segment(std::string_view segment) {
 }
 
 // Of an escape.
-unsigned features_of_escaped(char c, bool raw, bool ends_segment) {
+unsigned features_of_escaped(char c, bool raw, bool may_end_segment) {
   if (c == '/') return kEscapes | kEscapedSlashes;
   if (is_in(kUnreservedSet, c)) return kEscapes | kUnreserved;
   const bool is_of_note =
-      is_in(kSegmentSet, c) || is_in(kOfNoteSet, c) || (ends_segment && is_blank(c));
+      is_in(kSegmentSet, c) || is_in(kOfNoteSet, c) || (may_end_segment && is_blank(c));
   return raw && !is_of_note ? 0u : kEscapes;
 }
 
@@ -259,8 +259,9 @@ unsigned features_of(std::string_view text, bool raw) {
       }
       const Character c = character_at(text, i);
       i += c.length;
-      const bool ends_segment = i == text.size() || text[i] == '/';
-      found |= c.is_escaped ? features_of_escaped(c.value, raw, ends_segment) : feature_of(c.value);
+      // A blank before a dot may be one of the dots and blanks at the end of a segment.
+      const bool may_end_it = i == text.size() || text[i] == '/' || text[i] == '.';
+      found |= c.is_escaped ? features_of_escaped(c.value, raw, may_end_it) : feature_of(c.value);
     }
     found |= features_of_segment(text.substr(at, i - at));
     at = i + 1;
