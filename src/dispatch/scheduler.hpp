@@ -245,7 +245,7 @@ class Scheduler {
   static bool is_at_cap(const Class& c) { return c.running + c.elsewhere >= c.max_inflight; }
   // More slots would not help it.
   bool waits_for_itself(const Class& c) const {
-    return is_at_cap(c) && c.max_inflight < slots_.total;
+    return is_at_cap(c) && c.max_inflight < slots_.total - (slots_.reserved - c.reserved);
   }
   bool is_wanted_above(ClassId id) const;
   ClassSet ready() const;

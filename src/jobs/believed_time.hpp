@@ -1,6 +1,6 @@
-// The wall clock as deleting goes by it: a step forward counts once it has lasted for an hour. A
-// clock that is wrong for some minutes, or a machine that learns the time after its start, expires
-// no job and deletes no answer. A step back counts at once: nothing is deleted by it.
+// The wall clock as jobs go by it: a step forward counts once it has lasted for an hour. A clock
+// that is wrong for some minutes, or a machine that learns the time after its start, lets no job
+// expire and deletes no answer. A step back counts at once: nothing is deleted by it.
 #pragma once
 
 #include <algorithm>

@@ -76,7 +76,7 @@ ReliefTrial::Verdict ReliefTrial::count_let_in(const ClassAnswers& growth, TimeP
   if (passed <= kLetInSettles) return Verdict::none;
   let_in_ += growth;
   const Rates rates = rates_of(refused_, let_in_);
-  const bool is_known = rates.answers >= kEnoughLetIn;
+  const bool is_known = rates.answers >= kEnoughLetIn && rates.let_in > 0;
   const bool relieves = rates.refused <= kRelief * rates.let_in;
   const bool is_clear =
       is_known && rates.let_in - rates.refused / kRelief > kClear * rates.deviation;

@@ -34,6 +34,12 @@ class ReliefTrial {
   // The last trial showed that refusing relieves.
   bool has_relieved() const { return last_verdict_ == Verdict::relieves; }
 
+  // What the former trials showed.
+  void continue_from(const ReliefTrial& former) {
+    interval_ = former.interval_;
+    last_verdict_ = former.last_verdict_;
+  }
+
   // As at first: nothing is known of the upstream.
   void forget() { *this = {}; }
 

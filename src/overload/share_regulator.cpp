@@ -23,6 +23,11 @@ constexpr double kHelped = 0.8;
 constexpr Duration kTrial = 8s;
 // Of the time: an event loop that runs for so much of it has no time to spare.
 constexpr double kBusy = 0.9;
+// For how long after a lag such a loop is near its end.
+constexpr Duration kLatelyLagged = 10s;
+// What is taken back is tried again before its time if the loop is busy and lags so many times
+// more.
+constexpr double kWorse = 1.5;
 constexpr Duration kFirstRest = 20s;
 constexpr Duration kLongestRest = 320s;
 
@@ -66,6 +71,9 @@ void ShareRegulator::continue_from(const ShareRegulator& former) {
   not_before_ = former.not_before_;
   pause_ = former.pause_;
   futile_ = former.futile_;
+  lagged_at_ = former.lagged_at_;
+  taken_back_at_ = former.taken_back_at_;
+  trial_.continue_from(former.trial_);
 }
 
 ShareRegulator::Signal ShareRegulator::watched(const OverloadSignals& signals) const {
@@ -91,6 +99,9 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   if (reason == Reason::event_loop_lag || reason == Reason::error_burst) watch(reason);
   is_own_work_ = cause_ == Reason::event_loop_lag && signals.event_loop_use.value_or(0) >= kBusy;
   const Signal signal = watched(signals);
+  if (is_own_work_ && signal.exit && signal.now && *signal.now > *signal.exit) lagged_at_ = now;
+  is_lagging_ = is_own_work_ && lagged_at_ && now - *lagged_at_ <= kLatelyLagged;
+  if (is_own_work_) full_since_.reset();
   if (is_in_trial(signals, signal, now)) return;
   const bool is_known = signal.enter && signal.exit && signal.now;
   if (!is_known || *signal.now <= *signal.exit) return calm_down(signal, passed, now);
@@ -99,7 +110,9 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   if (has_nothing_to_relieve(signals)) return;
   if (level_ == 0) before_ = 0;
   if (!is_full()) before_ = std::max(before_, *signal.now);
-  if (not_before_ && now < *not_before_ && !is_own_work_) return;
+  const bool is_worse = is_own_work_ && *signal.now >= kWorse * taken_back_at_;
+  if (not_before_ && now < *not_before_ && !is_worse) return;
+  if (is_own_work_) futile_ = false;
   const double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
   const double many = std::max(1.0, classes_ / 3);
   level_ = std::min(classes_, level_ + passed * kUp * many * std::min(times, kFastestUp));
@@ -120,7 +133,7 @@ void ShareRegulator::calm_down(const Signal& signal, double passed, TimePoint no
   full_since_.reset();
   futile_ = false;
   if (!calm_since_) calm_since_ = now;
-  if (now - *calm_since_ >= pause_) {
+  if (level_ == 0 && now - *calm_since_ >= pause_) {
     not_before_.reset();
     pause_ = kFirstRest;
     trial_.forget();
@@ -138,7 +151,7 @@ bool ShareRegulator::is_in_trial(const OverloadSignals& signals, const Signal& s
   const bool are_errors = cause_ == Reason::error_burst && signal.exit && signal.now;
   const bool is_refusing = judges_ && are_errors && level_ > 0;
   const auto verdict = trial_.step(signals.class_answers, is_refusing, now);
-  if (verdict == ReliefTrial::Verdict::futile) take_back(now);
+  if (verdict == ReliefTrial::Verdict::futile) take_back(signal.now.value_or(0), now);
   return trial_.lets_in();
 }
 
@@ -161,11 +174,12 @@ void ShareRegulator::judge(double signal, TimePoint now) {
     before_ = signal;
     return;
   }
-  take_back(now);
+  take_back(signal, now);
 }
 
-void ShareRegulator::take_back(TimePoint now) {
+void ShareRegulator::take_back(double signal, TimePoint now) {
   futile_ = true;
+  taken_back_at_ = signal;
   level_ = 0;
   full_since_.reset();
   not_before_ = now + pause_;

@@ -42,9 +42,9 @@ class ShareRegulator {
 
   // Of the class, [0, 1].
   double share(std::size_t traffic_class) const;
-  // Requests are refused, or the event loop that lagged has no time to spare: the state is not to
-  // end.
-  bool is_holding() const { return regulates_ && (level_ > 0 || is_own_work_); }
+  // Requests are refused, or the event loop has lagged lately and has no time to spare: the state
+  // is not to end.
+  bool is_holding() const { return regulates_ && (level_ > 0 || is_lagging_); }
   // The signal is above its threshold, and refusing did not bring it down.
   bool is_futile() const { return futile_; }
 
@@ -60,7 +60,7 @@ class ShareRegulator {
   void judge(double signal, TimePoint now);
   void calm_down(const Signal& signal, double passed, TimePoint now);
   bool is_in_trial(const OverloadSignals& signals, const Signal& signal, TimePoint now);
-  void take_back(TimePoint now);
+  void take_back(double signal, TimePoint now);
 
   config::Thresholds enter_, exit_;
   bool regulates_;
@@ -70,8 +70,11 @@ class ShareRegulator {
   double level_ = 0;             // in classes: 1.5 is all of the lowest and half of the next
   double before_ = 0;            // the signal at its worst, before the share was full
   bool is_own_work_ = false;     // the lag: the event loop runs all the time
+  bool is_lagging_ = false;      // the same, and it lagged lately
   std::optional<TimePoint> last_, full_since_, not_before_;
   std::optional<TimePoint> calm_since_;  // below the exit threshold
+  std::optional<TimePoint> lagged_at_;   // above it, of its own work
+  double taken_back_at_ = 0;             // the signal then
   ReliefTrial trial_;                    // for errors
   Duration pause_;
   bool futile_ = false;

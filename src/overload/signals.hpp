@@ -45,7 +45,7 @@ struct OverloadSignals {
   std::optional<LeftOut> left_out;         // the few sources of errors
   bool errors_of_one_source = false;       // they would be over the threshold (SourceAlarm)
   std::optional<double> event_loop_lag;    // seconds, of the worst worker
-  std::optional<double> event_loop_use;    // of the time that the busiest one could run, [0, 1]
+  std::optional<double> event_loop_use;    // part of the time for which its thread ran, [0, 1]
   std::optional<double> offered_load;      // work offered / work that the upstream can do
   double offered_rate = 0;                 // requests per second over the window
   double admitted_rate = 0;

@@ -1,6 +1,6 @@
 // When the clock by which jobs are due is set back. A store whose clock is that of its process
 // turns the due times back with it: what was due in a second is due in a second, and what was due
-// already is due. What a step forward deletes is decided before (jobs/believed_time.hpp).
+// already is due. Steps forward come late (jobs/believed_time.hpp).
 #pragma once
 
 #include <algorithm>

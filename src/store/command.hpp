@@ -238,13 +238,10 @@ struct Purge {
 };
 
 // Periodic: expires jobs that waited too long, forgets those that ended long ago, recovers those of
-// proxies that ended. At most `limit` of each, and of content no more than kStepBytes says. Nothing
-// is expired or forgotten before its time has come by `until`, too, unless the store has a clock of
-// its own.
+// proxies that ended. At most `limit` of each, and of content no more than kStepBytes says.
 struct Sweep {
   std::size_t limit = 0;
   std::uint32_t most_recoveries = 3;  // one more, and the job is dead as poison
-  jobs::WallTime until = jobs::WallTime::max();
   std::vector<jobs::JobId> expired{}, recovered{}, poisoned{};
   std::uint64_t forgotten = 0;
   bool has_more = false;

@@ -294,8 +294,7 @@ void MemoryJobs::execute(Sweep& command, WallTime now) {
   command.poisoned.clear();
   command.forgotten = 0;
   command.has_more = false;
-  const WallTime until = std::min(now, command.until);
-  while (!expiring_.empty() && expiring_.begin()->first <= until) {
+  while (!expiring_.empty() && expiring_.begin()->first <= now) {
     if (command.expired.size() == command.limit) {
       command.has_more = true;
       break;
@@ -307,7 +306,7 @@ void MemoryJobs::execute(Sweep& command, WallTime now) {
   }
   recover(command, now);
   std::uint64_t bytes = 0;
-  while (!forgetting_.empty() && forgetting_.begin()->first <= until) {
+  while (!forgetting_.empty() && forgetting_.begin()->first <= now) {
     if (command.forgotten == command.limit || bytes >= kStepBytes) {
       command.has_more = true;
       break;
@@ -317,7 +316,7 @@ void MemoryJobs::execute(Sweep& command, WallTime now) {
     remove(seq);
     ++command.forgotten;
   }
-  while (!old_keys_.empty() && old_keys_.begin()->first <= until) {
+  while (!old_keys_.empty() && old_keys_.begin()->first <= now) {
     keys_.erase(old_keys_.begin()->second);
     old_keys_.erase(old_keys_.begin());
   }

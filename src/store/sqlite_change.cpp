@@ -117,12 +117,12 @@ void SqliteChange::operator()(Sweep& command, WallTime now) {
   const bool more_recovered = recover(command, now);
   const bool more_forgotten = forget(command, now);
   command.has_more = more_expired || more_recovered || more_forgotten;
-  keys_.forget(std::min(now, command.until));
+  keys_.forget(now);
 }
 
 bool SqliteChange::expire(Sweep& command, WallTime now) {
   const auto limit = static_cast<std::int64_t>(command.limit);
-  const auto found = numbers(expiring_.with(number_of(std::min(now, command.until)), limit));
+  const auto found = numbers(expiring_.with(number_of(now), limit));
   for (const std::int64_t seq : found) {
     const std::optional<SqliteRecord> record = records_.find(seq);
     if (!record) continue;
@@ -158,7 +158,7 @@ bool SqliteChange::recover(Sweep& command, WallTime now) {
 
 bool SqliteChange::forget(Sweep& command, WallTime now) {
   const auto limit = static_cast<std::int64_t>(command.limit);
-  const auto found = numbers(forgettable_.with(number_of(std::min(now, command.until)), limit));
+  const auto found = numbers(forgettable_.with(number_of(now), limit));
   std::uint64_t bytes = 0;
   for (const std::int64_t seq : found) {
     if (bytes >= kStepBytes) return true;

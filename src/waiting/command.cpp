@@ -4,8 +4,8 @@ namespace spillway::waiting {
 
 namespace {
 
-void recover(WaitingRoom& room, const Token& ticket, Time now) {
-  room.recover(ticket.id, ticket.time, now, ticket.priority, ticket.user, ticket.wish);
+void recover(WaitingRoom& room, const Token& token, Time now) {
+  room.recover(token.id, token.time, now, token.priority, token.user, token.wish);
 }
 
 }  // namespace
@@ -35,6 +35,8 @@ Claimed perform(WaitingRoom& room, const Claim& command, Time now) {
 
 Renewal perform(WaitingRoom& room, const ShowPass& command, Time now) {
   const Token& pass = command.token;
+  // A session whose beginning was not written has its resource, or one as good, by its wish.
+  if (pass.wish && pass.generation > 0) recover(room, pass, now);
   return room.use(pass.id, pass.generation, pass.time, now, pass.user);
 }
 

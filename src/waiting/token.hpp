@@ -47,7 +47,7 @@ struct Token {
   Time time{};                   // stamp, ticket: arrival; pass: when this generation was issued
   Priority priority = 0;         // of a stamp or a ticket
   UserKey user{};                // whose it is, if that is verified
-  std::optional<CarriedWish> wish{};  // of a stamp or a ticket
+  std::optional<CarriedWish> wish{};  // where resources are handed out
   // Read: a former key signed it, whose time will be over while its visitor may still ask.
   bool is_worn = false;
   Carrier carrier = Carrier::cookie;
@@ -70,9 +70,9 @@ inline Token ticket_of(const Token& stamp, Time joined) {
   return ticket;
 }
 
-// A pass of the same visitor.
+// A pass of the same visitor, with what it has asked for.
 inline Token pass_of(const Token& token, std::uint32_t generation, Time issued) {
-  Token pass{TokenKind::pass, token.id, generation, issued, 0, token.user};
+  Token pass{TokenKind::pass, token.id, generation, issued, 0, token.user, token.wish};
   pass.carrier = token.carrier;
   return pass;
 }

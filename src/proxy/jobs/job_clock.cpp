@@ -22,10 +22,17 @@ jobs::WallTime JobClock::now() const {
 
 void JobClock::learn(jobs::WallTime told, TimePoint asked, TimePoint answered) {
   if (told == jobs::kNoTime) return;
-  const bool is_known = zero_.load(std::memory_order_relaxed) != kUnknown;
-  if (is_known && answered - asked > kLong) return;
-  const TimePoint between = asked + (answered - asked) / 2;
-  zero_.store((told.time_since_epoch() - since_zero(between)).count(), std::memory_order_relaxed);
+  if (is_of_store_ && answered - asked > kLong) return;
+  is_of_store_ = true;
+  set(told, asked + (answered - asked) / 2);
+}
+
+void JobClock::follow(jobs::WallTime machine, TimePoint now) {
+  if (!is_of_store_) set(believed_.at(machine, now), now);
+}
+
+void JobClock::set(jobs::WallTime wall, TimePoint at) {
+  zero_.store((wall.time_since_epoch() - since_zero(at)).count(), std::memory_order_relaxed);
 }
 
 }  // namespace spillway::proxy

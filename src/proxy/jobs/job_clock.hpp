@@ -1,7 +1,7 @@
 // The time by which jobs are accepted, due and ended. A store that several proxies share has a
 // clock of its own, and what is written into it goes by that, whatever the machine's says: a proxy
 // that is an hour ahead would retry an hour late. With any other store it is the machine's.
-// Thread-safe but for believed().
+// Thread-safe but for follow() and learn(), which are for one thread.
 #pragma once
 
 #include <atomic>
@@ -18,14 +18,18 @@ class JobClock {
   // What the store said between these two; kNoTime: it has no clock. What took long says little,
   // and is not taken in place of what is known.
   void learn(jobs::WallTime told, TimePoint asked, TimePoint answered);
-  // What jobs expire and answers are deleted by. For one thread.
-  jobs::WallTime believed(jobs::WallTime told, TimePoint now) { return believed_.at(told, now); }
+  // The machine's clock tells that. Its steps forward count once they have lasted, so that a wrong
+  // time lets no job expire. To be told at least each second; of no account where a store has told.
+  void follow(jobs::WallTime machine, TimePoint now);
 
  private:
+  void set(jobs::WallTime wall, TimePoint at);
+
   static constexpr Milliseconds::rep kUnknown = 0;  // no machine was started then
 
   std::atomic<Milliseconds::rep> zero_{
       kUnknown};  // when the steady clock, which nobody sets, was 0
+  bool is_of_store_ = false;
   jobs::BelievedTime believed_;
 };
 

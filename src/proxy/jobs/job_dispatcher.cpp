@@ -50,7 +50,7 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
   }
   if (now >= next_.sweep) {
     next_.sweep = now + kSweepEvery;
-    commands.push_back(store::Sweep{.limit = kSweepLimit, .until = clock_.believed(wall, now)});
+    commands.push_back(store::Sweep{.limit = kSweepLimit});
   }
   if (now >= next_.totals) {
     next_.totals = now + kTotalsEvery;

@@ -55,6 +55,8 @@ class JobDispatcher {
   // What the others on the store are told with the next renewal: jobs per second.
   void tell_rate(double rate) { self_.rate = rate; }
 
+  // The machine's clock tells that (JobClock::follow()).
+  void follow_clock(jobs::WallTime machine, TimePoint now) { clock_.follow(machine, now); }
   // The lease is renewed with the next commands: the store will be busy for a while.
   void renew_now() { next_.renew = TimePoint{}; }
   // The commands that are due.

@@ -202,6 +202,8 @@ bool JobQueue::wait_for_work() {
 
 void JobQueue::turn() {
   const TimePoint now = Clock::now();
+  dispatcher_.follow_clock(
+      std::chrono::time_point_cast<Milliseconds>(std::chrono::system_clock::now()), now);
   if (!condition_.is_available() && now < try_at_) return;
   if (store_ == nullptr && !open_again()) return;
   Batch batch;

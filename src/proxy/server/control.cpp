@@ -115,11 +115,12 @@ void Control::tick(Ticker& ticker, TimePoint now) {
   Upstream& upstream = ticker.upstream();
   upstream.gate.read_load(ticker.load, now);
   Duration lag{0};
-  double most_used = 0, used = 0;
+  double use = 0, all_use = 0;  // of the worker that lags most, and of all together
   for (const auto& worker : workers_) {
-    lag = std::max(lag, worker->gauges().event_loop_lag());
-    most_used = std::max(most_used, worker->gauges().event_loop_use());
-    used += worker->gauges().event_loop_use();
+    const observe::WorkerGauges& gauges = worker->gauges();
+    if (gauges.event_loop_lag() >= lag) use = gauges.event_loop_use();
+    lag = std::max(lag, gauges.event_loop_lag());
+    all_use += gauges.event_loop_use();
   }
   const overload::Tick result = upstream.controller.tick(
       {.shards = ticker.shards,
@@ -133,7 +134,7 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .max_queue = ticker.max_queue,
        .event_loop_lag = to_seconds(lag),
        // With more workers than cores none of them runs all the time.
-       .event_loop_use = std::max(most_used, used / cores()),
+       .event_loop_use = std::max(use, all_use / cores()),
        .started = ticker.load.started,
        .predicted_wait = ticker.load.predicted_wait,
        .tenants = ticker.tenants,

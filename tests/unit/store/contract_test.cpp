@@ -298,26 +298,6 @@ TEST_CASE("a job is forgotten when it was kept long enough after its end") {
   });
 }
 
-TEST_CASE("a sweep deletes nothing whose time has not come by a clock that goes behind") {
-  each_store([](UnderTest& store) {
-    if (store.is_shared()) return;  // the store's own clock counts
-    const Epoch epoch = store.join(24h);
-    store.enqueue(store.job(1));
-    store.enqueue(store.job(2));
-    CHECK(store.claim(epoch, 1) == Ids{job_id(1)});
-    store.succeed(epoch, 1);
-    const jobs::WallTime until = store.now();
-    store.pass(25h);
-    Sweep sweep = store.ask(Sweep{.limit = 10, .until = until});
-    CHECK(sweep.expired.empty());
-    CHECK(sweep.forgotten == 0);
-    CHECK(store.state(1) == "succeeded");
-    sweep = store.ask(Sweep{.limit = 10, .until = until + 1h});
-    CHECK(sweep.expired == Ids{job_id(2)});
-    CHECK(sweep.forgotten == 1);
-  });
-}
-
 TEST_CASE("a sweep does no more of each than it is told to, and says that there is more") {
   each_store([](UnderTest& store) {
     store.join(24h);

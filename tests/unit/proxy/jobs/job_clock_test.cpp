@@ -52,20 +52,31 @@ TEST_CASE("what a store said while it was slow does not take the place of what i
   CHECK(is_near(clock.now(), hour + seconds(600)));
 }
 
-TEST_CASE("a wall clock that steps forward does not make a proxy's sweep delete at once") {
-  Play play;
-  const jobs::WallTime before = play.wall;
-  play.wall += std::chrono::hours(25);
-  const auto swept_until = [&play] {
-    play.pass(seconds(1));
-    play.ask();
-    jobs::WallTime until{};
-    play.answer<store::Sweep>([&](store::Sweep& sweep) { until = sweep.until; });
-    return until;
+TEST_CASE("a step forward of the machine's clock counts once it has lasted, for all of jobs") {
+  JobClock clock;
+  const TimePoint now = Clock::now();
+  const auto at = [&](auto after, std::chrono::hours ahead) {
+    // now() reads the steady clock, which has not gone on by `after`.
+    clock.follow(machine_time() + after + ahead, now + after);
+    return clock.now() + after;
   };
-  CHECK(swept_until() == before + seconds(1));
-  for (int n = 0; n < 3600; ++n) swept_until();
-  CHECK(swept_until() == play.wall);
+  CHECK(is_near(at(seconds(0), std::chrono::hours(0)), machine_time()));
+  CHECK(is_near(at(seconds(1), std::chrono::hours(25)), machine_time()));
+  CHECK(is_near(at(std::chrono::minutes(59), std::chrono::hours(25)),
+                machine_time() + std::chrono::minutes(59)));
+  CHECK(is_near(at(std::chrono::minutes(62), std::chrono::hours(25)),
+                machine_time() + std::chrono::minutes(62) + std::chrono::hours(25)));
+  CHECK(is_near(at(std::chrono::minutes(63), std::chrono::hours(-1)),
+                machine_time() + std::chrono::minutes(63) - std::chrono::hours(1)));
+}
+
+TEST_CASE("the machine's clock is of no account once the store has told its own") {
+  JobClock clock;
+  const TimePoint now = Clock::now();
+  clock.follow(machine_time(), now);
+  clock.learn(machine_time() + std::chrono::hours(1), now, now);
+  clock.follow(machine_time(), now);
+  CHECK(is_near(clock.now(), machine_time() + std::chrono::hours(1)));
 }
 
 TEST_CASE("a proxy learns the store's time when it joins and each time it renews") {
