@@ -2,7 +2,7 @@
 // they tell upstreams and webhooks, and those of trusted_tokens. That of the store is not among
 // them.
 //
-// Not part of load(): who looks at a configuration need not be allowed to read its keys.
+// Not part of load(): a user that looks at a configuration need not be allowed to read its keys.
 #pragma once
 
 #include "config/config.hpp"

@@ -1,7 +1,7 @@
 // Finds the requests of one connection, one after the other, in a block that bytes are received
 // into (pipelining, RFC 9112 section 9.3.2).
 //
-// Keeps offsets only: the block is the caller's, who passes it to each call, and may be replaced by
+// Keeps offsets only: the block is the caller's, is passed to each call, and may be replaced by
 // a larger one with the same bytes. Between next() and start_next() the head stays where it is, so
 // that views of it hold.
 #pragma once

@@ -153,7 +153,7 @@ class Classifier {
     bool has_waiting_room = false;
     bool names_head = false;
     bool names_capitals = false;                  // in its path: the backend tells them apart there
-    std::unique_ptr<const WaitingBypass> bypass;  // null: nobody
+    std::unique_ptr<const WaitingBypass> bypass;  // null: none passes by
   };
 
   struct Match {  // of one reading

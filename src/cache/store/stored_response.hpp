@@ -56,7 +56,7 @@ class StoredResponse
   // All fields, as views of lines().
   void read_fields(http::FieldList& fields) const;
 
-  // May be given to anyone (personal.hpp).
+  // May be given to any client (personal.hpp).
   bool is_open() const { return head_.open; }
   // When its request was sent.
   TimePoint requested_at() const { return head_.requested_at; }
