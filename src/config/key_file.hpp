@@ -19,7 +19,7 @@ struct KeyFile {
   std::string problem;     // one sentence
 };
 
-// Of 32 bytes, or 64 hexadecimal digits with or without a line end.
+// Reads a key of 32 bytes, or of 64 hexadecimal digits with or without a line end.
 KeyFile<HmacKey> read_key_file(const std::filesystem::path& path);
 
 // A secret that another party has chosen, 32 to 4096 bytes; a line end behind it is not part of it.

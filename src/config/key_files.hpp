@@ -13,7 +13,7 @@ namespace spillway::config {
 // A file that cannot be used is a problem. Names are relative to Store::directory.
 void read_key_files(Config& config, Problems& problems);
 
-// Of trusted_tokens alone.
+// Reads the keys of trusted_tokens alone.
 void read_token_keys(Config& config, Problems& problems);
 
 }  // namespace spillway::config

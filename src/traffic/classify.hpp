@@ -65,7 +65,7 @@ struct Subject {
   DueTime response_deadline(Duration uncounted) const {
     return has_route_deadline ? wait_until(uncounted) : DueTime(kNever, client.at);
   }
-  // Of the deadlines the client's own passes first.
+  // The client's own deadline passes first.
   bool has_clients_deadline() const { return client.at < deadline; }
 };
 

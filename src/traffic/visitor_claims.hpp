@@ -44,7 +44,7 @@ inline constexpr std::size_t kMostUserBytes = 256;
 // How far the issuer's clock may be from this one.
 inline constexpr Milliseconds kClockLeeway{30'000};
 
-// Of a token with a good signature.
+// What a token with a good signature says.
 struct TokenClaims {
   std::string tier{};  // empty: it says none
   std::string user{};  // likewise

@@ -17,7 +17,7 @@
 
 namespace spillway::proxy {
 
-// Of the longest names of a waiting room and a resource.
+// Has room for the longest names of a waiting room and a resource.
 using PassText = std::array<char, 288>;
 
 // `pass` with its proof, in `to`.

@@ -71,7 +71,7 @@ class TempFile {
   int open(const std::string& directory);
   explicit operator bool() const { return descriptor_ >= 0; }
 
-  // Of append(): an error (errno) in case of `failed`.
+  // The result of append(): an error (errno) in case of `failed`.
   struct Appended {
     enum class Status : std::uint8_t { done, over_limit, failed };
     Status status = Status::done;
