@@ -29,7 +29,7 @@ struct DueTime {
   friend constexpr bool operator==(const DueTime& a, TimePoint b) { return a.at == b; }
 };
 
-// Of two the earlier, for each party.
+// The earlier of the two, for each party.
 constexpr DueTime earlier_of(const DueTime& a, const DueTime& b) {
   DueTime both;
   both.at = std::min(a.at, b.at);

@@ -12,7 +12,7 @@ namespace spillway {
 
 using HmacKey = std::array<std::uint8_t, 32>;
 
-// A key of any length: an HmacKey, or a secret that somebody else has chosen.
+// A key of any length: an HmacKey, or a secret that another party has chosen.
 Sha256 hmac_sha256(std::span<const std::uint8_t> key, std::string_view text);
 
 }  // namespace spillway

@@ -15,7 +15,7 @@ namespace spillway {
 
 enum class KeyKind : std::uint8_t { rsa, p256, ed25519 };
 
-// Of RSA with 4096 bits. No signature that counts is longer.
+// The size with RSA of 4096 bits. No signature that counts is longer.
 inline constexpr std::size_t kMostSignatureBytes = 512;
 
 // A value: its numbers as bytes, the most significant first.
@@ -35,8 +35,8 @@ struct ReadPublicKey {
   std::string problem;  // why there is none, to follow the name of its file
 };
 
-// Of a PEM text (RFC 7468) with one SubjectPublicKeyInfo, as `openssl pkey -pubout` writes it: RSA
-// of 2048 to 4096 bits, a point of P-256, uncompressed, or Ed25519. All others are refused.
+// Reads a PEM text (RFC 7468) with one SubjectPublicKeyInfo, as `openssl pkey -pubout` writes it:
+// RSA of 2048 to 4096 bits, a point of P-256, uncompressed, or Ed25519. All others are refused.
 ReadPublicKey read_public_key(std::string_view pem);
 
 }  // namespace spillway

@@ -16,7 +16,7 @@ using Sha256 = std::array<std::uint8_t, 32>;
 
 Sha256 sha256(std::string_view text);
 
-// Of 64 hexadecimal digits, upper or lower case; nullopt for anything else.
+// Reads 64 hexadecimal digits, upper or lower case; nullopt for anything else.
 std::optional<Sha256> parse_sha256(std::string_view hex);
 
 // In lower case.

@@ -113,7 +113,7 @@ AdminOutcome RoomsCommand::show() {
   });
 }
 
-// Nobody called is a failure.
+// If no visitor was called, the command has failed.
 AdminOutcome RoomsCommand::call() {
   bool was_any = true;
   json body{{"count", options_.count}, {"continue_on_error", options_.continue_on_error}};

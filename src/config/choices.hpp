@@ -43,7 +43,7 @@ template <>
 inline constexpr std::array kChoices<EnterBy>{Choice{EnterBy::any, "any"},
                                               Choice{EnterBy::score, "score"}};
 
-// Of a stage: everything but normal.
+// The states that a stage may name: all but normal.
 template <>
 inline constexpr std::array kChoices<State>{Choice{State::elevated, "ELEVATED"},
                                             Choice{State::overloaded, "OVERLOADED"},

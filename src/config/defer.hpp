@@ -39,7 +39,8 @@ struct Defer {
   std::uint64_t max_body_bytes = 1 << 20;
   std::uint32_t max_attempts = 10;
   JobBackoff backoff;
-  // Of one attempt; default: kAttemptLease, and the head of the answer has response_timeout.
+  // The longest time of one attempt; default: kAttemptLease, and the head of the answer has
+  // response_timeout.
   std::optional<Milliseconds> lease;
   Milliseconds ttl{86400000};     // from its acceptance; then it expires
   bool retry_unanswered = false;  // a request that is not idempotent, sent and not answered

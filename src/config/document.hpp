@@ -26,7 +26,7 @@ struct FileText {
   Problems problems;                // why it cannot be read
 };
 
-// Of a pipe, which may have no writer, or one that never ends.
+// How long a pipe is read, which may have no writer, or one that never ends.
 struct ReadPatience {
   std::chrono::milliseconds silence{2000};
   std::chrono::milliseconds whole{10'000};

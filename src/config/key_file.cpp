@@ -41,7 +41,7 @@ void drop_line_end(std::string& text) {
   if (text.ends_with('\r')) text.pop_back();
 }
 
-// What nobody but its owner may have, and how that is said.
+// The access that only the file's owner may have, and how that is said.
 struct Access {
   mode_t none;
   const char* what;
@@ -88,7 +88,7 @@ KeyFile<std::string> read_secret_file(const std::filesystem::path& path) {
   if (std::string why = read(path, kPrivate, kMostSecretBytes + 2, text); !why.empty())
     return {{}, std::move(why)};
   drop_line_end(text);
-  if (text.starts_with("-----BEGIN"))  // everybody may know it, and could sign with it
+  if (text.starts_with("-----BEGIN"))  // it may be public: any reader could sign with it
     return {{}, path.string() + " holds a key in PEM, which is no secret of HS256"};
   if (text.size() < kFewestSecretBytes || text.size() > kMostSecretBytes)
     return {{},

@@ -1,7 +1,7 @@
 // Files with keys.
 //
 // A secret that its group or others can read or write is refused, and so is a public key that they
-// can write: who changes it makes the tokens that are believed.
+// can write: with another key in it they could make tokens that are believed.
 #pragma once
 
 #include <filesystem>
@@ -19,10 +19,10 @@ struct KeyFile {
   std::string problem;     // one sentence
 };
 
-// Of 32 bytes, or 64 hexadecimal digits with or without a line end.
+// Reads a key of 32 bytes, or of 64 hexadecimal digits with or without a line end.
 KeyFile<HmacKey> read_key_file(const std::filesystem::path& path);
 
-// A secret of somebody else's choice, 32 to 4096 bytes; one line end behind it is not part of it.
+// A secret that another party has chosen, 32 to 4096 bytes; a line end behind it is not part of it.
 // A key in PEM is none.
 KeyFile<std::string> read_secret_file(const std::filesystem::path& path);
 

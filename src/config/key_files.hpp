@@ -2,7 +2,7 @@
 // they tell upstreams and webhooks, and those of trusted_tokens. That of the store is not among
 // them.
 //
-// Not part of load(): who looks at a configuration need not be allowed to read its keys.
+// Not part of load(): a user that looks at a configuration need not be allowed to read its keys.
 #pragma once
 
 #include "config/config.hpp"
@@ -13,7 +13,7 @@ namespace spillway::config {
 // A file that cannot be used is a problem. Names are relative to Store::directory.
 void read_key_files(Config& config, Problems& problems);
 
-// Of trusted_tokens alone.
+// Reads the keys of trusted_tokens alone.
 void read_token_keys(Config& config, Problems& problems);
 
 }  // namespace spillway::config

@@ -15,7 +15,7 @@ namespace spillway::config {
 // How a JWT is signed (RFC 7518 section 3.1, RFC 8037): by its key, whatever the token says.
 enum class JwtAlgorithm : std::uint8_t { hs256, rs256, es256, eddsa };
 
-// Of its public key; HS256 has none.
+// The kind of its public key; HS256 has none.
 constexpr KeyKind kind_of(JwtAlgorithm algorithm) {
   if (algorithm == JwtAlgorithm::rs256) return KeyKind::rsa;
   return algorithm == JwtAlgorithm::es256 ? KeyKind::p256 : KeyKind::ed25519;

@@ -11,7 +11,7 @@
 
 namespace spillway::config {
 
-// Of a device; what is not named is 0.
+// A size of a device; what is not named is 0.
 struct WaitingSize {
   std::string name;
   std::uint32_t value = 0;

@@ -15,8 +15,8 @@
 
 namespace spillway::config {
 
-// When visitors have to wait: while there is no room or somebody waits, each of them, or also from
-// when the upstream is overloaded.
+// When visitors have to wait: while there is no room or others wait already, each of them, or also
+// from when the upstream is overloaded.
 enum class WaitingWhen : std::uint8_t { full, always, overloaded };
 
 // The order of those who have come before `opens_at`: by arrival, or by lot. After that: by
@@ -26,7 +26,7 @@ enum class Queueing : std::uint8_t { fifo, random_start };
 // What makes a ticket of a visitor that has to wait: its second contact, or its acceptance.
 enum class WaitingJoin : std::uint8_t { automatic, offer };
 
-// While places cannot be written down: nobody is called, or all goes on.
+// While places cannot be written down: no visitor is called, or all goes on.
 enum class OnStoreFailure : std::uint8_t { hold, open };
 
 // How often the waiting page asks: by the expected wait, within these bounds.
@@ -61,7 +61,7 @@ enum class WaitingEvent : std::uint8_t {
 };
 inline constexpr std::size_t kWaitingEventCount = 6;
 
-// Who is told of events: signed requests that become jobs of a route with `defer`.
+// Where events are told: by signed requests that become jobs of a route with `defer`.
 struct WaitingWebhook {
   std::string route;
   std::string path = "/";
@@ -104,7 +104,7 @@ struct WaitingTickets {
 // From when on visitors have to wait, or no longer.
 struct WaitingOpening {
   WaitingWhen when = WaitingWhen::full;
-  std::string at;  // RFC 3339; until then everybody waits; empty: it is open
+  std::string at;  // RFC 3339; until then all visitors wait; empty: it is open
   Queueing queueing = Queueing::fifo;
 };
 

@@ -66,7 +66,7 @@ void warn_of_hasty_calls(const Config& config, Problems& found) {
   }
 }
 
-// A default is no promise that anyone counts on.
+// No warning of the default: the configuration did not ask for so many.
 void warn_of_many_tunnels(const Config& config, Problems& found) {
   const Limits& limits = config.limits;
   const std::uint32_t most = tunnels_among(limits.connections, limits);

@@ -90,10 +90,10 @@ struct HeldSlot {
   std::uint32_t can_follow = 1;
 };
 
-// For whom it would be.
+// What a slot would be for.
 enum class WouldServe : std::uint8_t { nobody, lower_class, same_or_higher };
 
-// Of the requests of a class, by its traffic_class; only `downgraded` goes by the queue.
+// Counts the requests of a class, by its traffic_class; only `downgraded` goes by the queue.
 struct ClassTotals {
   std::uint64_t enqueued = 0;       // had to wait
   std::uint64_t started = 0;        // got a slot, at once or after waiting

@@ -1,4 +1,4 @@
-// For whom a slot would be that is held.
+// What a slot that is held would be for.
 #include <algorithm>
 #include <bit>
 

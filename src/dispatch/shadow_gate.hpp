@@ -76,8 +76,8 @@ class ShadowGate {
 
   // Lets time pass: slots are given back and granted, waiters expire. Call it every 10 ms.
   void advance(TimePoint now);
-  // The scheduler has granted a ghost its slot in a call of somebody else's: a release of a slot
-  // that no ghost held, or of another scheduler of the same slots.
+  // The scheduler has granted a ghost its slot in a call that was not made for ghosts: the release
+  // of a slot that no ghost held, or of another scheduler of the same slots.
   void granted(Waiter& waiter, TimePoint now);
   // The next event since; nullopt: no more.
   std::optional<Event> next_event();

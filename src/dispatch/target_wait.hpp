@@ -47,7 +47,7 @@ class TargetWait {
   // refused for the lowest class's good.
   Duration target() const { return target_; }
   Duration target_above() const { return std::max(target_, configured_); }
-  // Of the slots, lately while requests were refused; nullopt: none has been yet.
+  // The share of slots that idled lately while requests were refused; nullopt: none was yet.
   std::optional<double> idle_share() const { return idle_share_; }
 
   // A request was refused for lack of room.

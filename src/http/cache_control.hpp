@@ -22,13 +22,13 @@ struct CacheControl {
   bool no_cache = false;  // also with a list of fields: then the whole response needs validation
   bool no_store = false;
   bool no_transform = false;
-  // Of requests.
+  // Directives of requests.
   bool only_if_cached = false;
   std::optional<std::chrono::seconds> max_stale;  // without a number: kMaxDeltaSeconds
   std::optional<std::chrono::seconds> min_fresh;
-  // Of either.
+  // Directives of both.
   std::optional<std::chrono::seconds> max_age;
-  // Of responses.
+  // Directives of responses.
   bool is_public = false;
   bool is_private = false;  // also with a list of fields: then the whole response is private
   bool must_revalidate = false;

@@ -23,7 +23,7 @@ struct Framing {
   enum class Kind : std::uint8_t { none, length, chunked, until_close };
   Kind kind = Kind::none;
   std::uint64_t length = 0;  // bytes; only for Kind::length, where it is > 0
-  // Of Kind::chunked: Connection names fields that may be trailers, so all of those are left out.
+  // With Kind::chunked: Connection names fields that may be trailers, so all of those are left out.
   bool drops_trailers = false;
 };
 

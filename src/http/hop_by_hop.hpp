@@ -31,7 +31,7 @@ class HopByHop {
  public:
   // Reads the Connection fields; cheap when they are only "keep-alive" or "close".
   explicit HopByHop(const FieldList& fields);
-  // Of a request: strips also what a client must not say (identity.hpp). `protected_fields` must
+  // For a request: strips also what a client must not say (identity.hpp). `protected_fields` must
   // live as long.
   HopByHop(const FieldList& fields, const ProtectedFields& protected_fields,
            bool is_from_trusted_peer);

@@ -26,8 +26,8 @@ bool is_protected(FieldId id);
 bool is_identity_field(std::string_view name);
 
 // Fields by which front-end proxies tell a backend the client's address (X-Real-IP, True-Client-IP,
-// CF-Connecting-IP, ...) or the target that was asked for (target_field.hpp): from
-// anyone but a trusted peer they are lies.
+// CF-Connecting-IP, ...) or the target that was asked for (target_field.hpp).
+// Those of a peer that is not trusted are lies.
 bool is_proxy_field(std::string_view name);
 
 // The Spillway-* fields that have a meaning in some message. An upstream does not say them to a
@@ -43,7 +43,7 @@ class ProtectedFields {
   explicit ProtectedFields(const config::Config& config);
 
   bool contains(std::string_view name) const;
-  // One of trusted_headers: from anyone but a trusted peer it is a lie.
+  // One of trusted_headers: that of a peer that is not trusted is a lie.
   bool is_for_trusted_peers(std::string_view name) const;
   // Whether the name differs from that of a protected or hop-by-hop field only in other characters
   // for hyphens (X_Real_IP, X.Real+IP): CGI and its heirs cannot tell the two apart (cgi_name.hpp).

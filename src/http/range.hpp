@@ -9,7 +9,7 @@
 
 namespace spillway::http {
 
-// Of the bytes of a content, both included.
+// A range of bytes of a content, both ends included.
 struct ByteRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;

@@ -1,7 +1,7 @@
 // Finds the requests of one connection, one after the other, in a block that bytes are received
 // into (pipelining, RFC 9112 section 9.3.2).
 //
-// Keeps offsets only: the block is the caller's, who passes it to each call, and may be replaced by
+// Keeps offsets only: the block is the caller's, is passed to each call, and may be replaced by
 // a larger one with the same bytes. Between next() and start_next() the head stays where it is, so
 // that views of it hold.
 #pragma once
@@ -56,7 +56,7 @@ class RequestReader {
   // than have been received: the rest is still to be received and thrown away, see missing().
   void set_body_size(std::size_t bytes) { next_ = end_ + bytes; }
   std::size_t missing() const { return next_ > received_ ? next_ - received_ : 0; }
-  // Of the body's end so much was received elsewhere: bytes of the next request, to be kept behind
+  // `next` was received elsewhere, behind the body: bytes of the next request, to be kept behind
   // the head. False when they have no room, and are lost.
   bool keep_behind_head(std::span<char> block, std::string_view next);
   // Room for that.

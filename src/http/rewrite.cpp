@@ -320,7 +320,7 @@ void write_additions(TextWriter& out, unsigned upstream_version, std::string_vie
         << "\r\n";
   }
   write_cache_status(out, with.cache_status);
-  // Whatever the upstream says: a shared cache that stored the pass would give it to everybody.
+  // Whatever the upstream says: a shared cache that stored the pass would give it to all.
   if (!with.pass_lines.empty()) out << with.pass_lines << "Cache-Control: private, no-cache\r\n";
   if (!with.keep_alive) {
     out << "Connection: close\r\n";

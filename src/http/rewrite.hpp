@@ -50,7 +50,7 @@ struct ForwardedRequest {
 // (forwarded.hpp); a malformed Forwarded is replaced. Fields that tell the client's address or
 // target otherwise (X-Real-IP, X-Original-URL, ...), and those that trusted_headers of the
 // configuration names, are only forwarded for a trusted peer, aliases
-// of protected fields (X_Forwarded_For) for no one (identity.hpp). Exactly one framing field if
+// of protected fields (X_Forwarded_For) for no peer (identity.hpp). Exactly one framing field if
 // there is a body; `TE: trailers` (not with an Upgrade) is forwarded; Expect is not, since the
 // proxy answers it;
 // Max-Forwards of OPTIONS is decremented.

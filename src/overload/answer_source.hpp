@@ -18,7 +18,7 @@
 
 namespace spillway::overload {
 
-// Of sources that explain the same errors the first is named.
+// The first kind is named, of those that explain the same errors.
 enum class SourceKind : std::uint8_t { client, path, tenant, route };
 inline constexpr std::size_t kSourceKinds = 4;
 
@@ -44,7 +44,7 @@ class SourceName {
   std::size_t size_ = 0;
 };
 
-// Of one answer, by SourceKind.
+// The sources of one answer, by SourceKind.
 struct AnswerSource {
   struct One {
     // Its low bits choose the bucket. What a client may choose is hashed with a secret key
@@ -78,8 +78,8 @@ class SourceCounts {
     return buckets_[kind][bucket].failed.get();
   }
 
-  // Of the source in that bucket whose request failed last; empty: there is none among the last
-  // failures. May be of two sources mixed, if a failure is recorded at the same moment.
+  // The name of the source in that bucket whose request failed last; empty: there is none among the
+  // last failures. May be of two sources mixed, if a failure is recorded at the same moment.
   SourceName name_in(std::size_t kind, std::size_t bucket) const {
     const std::uint32_t newest = next_failure_.get() + kFailures - 1;
     for (std::uint32_t back = 0; back < kFailures; ++back) {

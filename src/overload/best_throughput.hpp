@@ -3,8 +3,8 @@
 //
 // Some upstreams thrash: above their knee each further request costs more than it brings. One of
 // four slots at 95 % load that a chance crowd takes above it is filled up to a limit of 64 within
-// seconds, and then serves nobody in time. At the limit it is too late: the requests that it has
-// need longer to drain than their clients wait.
+// seconds, and then serves no request in time. At the limit it is too late: the requests that it
+// has need longer to drain than their clients wait.
 //
 // Pure; a part of CollapseTrial, stepped by the control tick.
 #pragma once

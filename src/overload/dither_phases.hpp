@@ -8,7 +8,7 @@
 
 namespace spillway::overload::dither {
 
-// Of a phase.
+// How long a phase lasts at least, and how much it sees.
 inline constexpr Duration kShortest = std::chrono::milliseconds(300);
 inline constexpr double kFewest = 20;  // successes
 // Times as long as a request holds its slot, until those of the former limit are gone.

@@ -13,7 +13,7 @@ namespace spillway::overload {
 
 class LimitSampler {
  public:
-  // Of the time since the last call; nullopt at the first one. `now` never goes back.
+  // Samples the time since the last call; nullopt at the first one. `now` never goes back.
   std::optional<LimitSample> take(const TickInput& input, const OverloadSignals& signals,
                                   TimePoint now);
 

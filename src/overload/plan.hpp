@@ -39,7 +39,7 @@ class AdmissionPlan {
   Reason reason() const { return cause_.reason; }  // none while normal
   // NORMAL at low load: answers show what is usual.
   bool is_quiet() const { return is_quiet_; }
-  // Of the waiters of each class.
+  // In what order the waiters of each class start.
   QueueOrder order() const { return order_; }
 
   // Defined in every state: refusals that do not depend on the state use the rule's retry_after
@@ -57,7 +57,7 @@ class AdmissionPlan {
     return rules_->degrading(route, traffic_class);
   }
 
-  // Of routes that override nothing.
+  // The rule of routes that override nothing.
   const EffectiveRule& class_rule(ClassId traffic_class) const {
     return rules_->class_rule(traffic_class);
   }

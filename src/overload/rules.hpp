@@ -30,7 +30,7 @@ struct alignas(64) EffectiveRule {  // one cache line for one request
   std::uint32_t bucket = 0;  // of its budget, in Budgets
 };
 
-// Of one state. Ids out of range are a programming error.
+// The rules of one state. Ids out of range are a programming error.
 class RuleTable {
  public:
   const EffectiveRule& at(RouteId route, ClassId traffic_class) const {

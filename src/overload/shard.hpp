@@ -75,7 +75,7 @@ class alignas(64) SignalShard {
   const ShardBuckets& ages() const { return current_ages().absolute; }
   const ShardBuckets& relative_ages() const { return current_ages().relative; }
   const SourceCounts& sources() const { return sources_; }
-  // Of the results whose source is known.
+  // The results whose source is known, by class.
   ClassAnswers class_answers() const {
     ClassAnswers answers;
     for (std::size_t i = 0; i < by_class_.size(); ++i)

@@ -28,8 +28,8 @@ inline constexpr std::uint64_t kEnoughForRatio = 60;
 
 // nullopt is "no evidence": it never reaches an enter threshold and satisfies every exit one.
 struct OverloadSignals {
-  // Of the concurrency cap, or of its slots that are reserved for no class if there it is more;
-  // mean over about 2 s.
+  // Requests in flight as a share of the concurrency cap, or of its slots that are reserved for no
+  // class if there it is more; mean over about 2 s.
   std::optional<double> inflight_ratio;
   std::optional<double> queue_ratio;     // waiters / max_queue now: the largest of the classes
                                          // and of their sum

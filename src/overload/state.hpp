@@ -31,8 +31,8 @@ Reason breached(const config::Thresholds& enter, const OverloadSignals& signals)
 bool all_satisfied(const config::Thresholds& exit, const OverloadSignals& signals);
 
 struct Scored {
-  // Of weight x signal / threshold, of ratios to the quiet time only what exceeds 1 on either side;
-  // an unset threshold or no evidence adds nothing.
+  // The sum of weight x signal / threshold, of ratios to the quiet time only what exceeds 1 on
+  // either side; an unset threshold or no evidence adds nothing.
   double sum = 0;
   Reason largest = Reason::none;  // contribution; among equals the most alarming
 };

@@ -1,7 +1,7 @@
 // Finds the tenants above their fair share of each class, each tick, from the merged sketches of
 // all workers (mergeable summaries: Agarwal, Cormode, Huang, Phillips, Wei, Yi, PODS 2012).
 //
-// Of the sketch's bounds the lower one counts as a tenant's demand: no tenant is refused for
+// The lower bound of the sketch counts as a tenant's demand: no tenant is refused for
 // another's requests.
 #pragma once
 

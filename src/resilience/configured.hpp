@@ -11,7 +11,7 @@
 
 namespace spillway::resilience {
 
-// Of the pauses before retries: with jitter, so that requests do not retry in phase.
+// The pauses before retries: with jitter, so that requests do not retry in phase.
 Backoff retry_backoff(const config::Retries& settings);
 CircuitBreakerLimits circuit_breaker_limits(const config::CircuitBreaker& settings);
 // Without max_ejected where no number of failures ejects a server.

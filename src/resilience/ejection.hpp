@@ -68,7 +68,7 @@ class Ejections {
   bool is_troubled(std::size_t server) const {
     return servers_[server].failed || servers_[server].on_probation;
   }
-  // Of sources whose success at another server would be heard: see FailureRow::bits_of().
+  // Bits of the sources whose success at another server would be heard: see FailureRow::bits_of().
   std::uint64_t suspects() const;
 
  private:

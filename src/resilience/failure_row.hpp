@@ -1,4 +1,4 @@
-// Failed responses of one server in a row, judged by whom they answered: one client that asks for
+// Failed responses of one server in a row, judged by their clients: one client that asks for
 // what fails on every server, or one path that does, says nothing about this server.
 //
 // A failed response counts if neither its client nor its path is that of an earlier one of the row,
@@ -81,7 +81,7 @@ class FailureRow {
   struct Entry {
     FailureSource source;
     bool is_well_elsewhere = false;       // that client and path
-    bool is_path_well_elsewhere = false;  // whoever asked
+    bool is_path_well_elsewhere = false;  // for any client
   };
 
   static std::uint64_t bit_of_both(const FailureSource& source) {

@@ -2,8 +2,8 @@
 // the scarcer slots are. Pure.
 //
 // A fixed grace is an invitation: clients that reconnect whenever they are cut off hold each slot
-// for a grace, and whoever waits for less long than that gets none. So with all slots in such hands
-// a client gets no more time than half of what the others may wait.
+// for a grace, and a request that may not wait as long gets none. So with all slots in such hands a
+// client gets no more time than half of what the others may wait.
 #pragma once
 
 #include <algorithm>

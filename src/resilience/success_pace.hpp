@@ -2,10 +2,10 @@
 //
 // Several failures in a row say nothing where others' requests are few in the same moment: five
 // clients that ask for what fails do that together within a millisecond. A server that is broken
-// answers nobody. Where successes come independently of each other (a Poisson process) none comes
-// for k mean gaps with probability exp(-k). Of many requests in a second they do not: where threads
-// wait for a processor or a lock, successes come in clusters. So silence is a fifth of a second at
-// least, which on its way to a broken server is no time.
+// answers no client. Where successes come independently of each other (a Poisson process) none
+// comes for k mean gaps with probability exp(-k). Of many requests in a second they do not: where
+// threads wait for a processor or a lock, successes come in clusters. So silence is a fifth of a
+// second at least, which on its way to a broken server is no time.
 //
 // Fixed memory, one owner.
 #pragma once

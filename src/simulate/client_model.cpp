@@ -71,7 +71,7 @@ void ClientModel::repeat(const Request& request, Request& again) {
   again.work = request.demand.work;
 }
 
-// Draws who asks, and makes `request` the first attempt.
+// Draws the client that asks, and makes `request` the first attempt.
 void ClientModel::begin(Demand demand, Request& request) {
   Kind& kind = kinds_[demand.clients];
   const std::uint64_t addresses = kind.clients.addresses;

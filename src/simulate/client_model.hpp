@@ -16,7 +16,7 @@
 
 namespace spillway::simulate {
 
-// Of a tenant's name; the same on every machine.
+// The hash of a tenant's name; the same on every machine.
 std::uint64_t tenant_hash(std::string_view name);
 
 class ClientModel {

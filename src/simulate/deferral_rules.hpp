@@ -10,7 +10,7 @@
 
 namespace spillway::simulate {
 
-// Of the request's route; null: it has none.
+// The settings of the request's route; null: it has none.
 const config::Defer* defer_of(const Scenario& scenario, const Request& request);
 
 // The request is deferred whether there is room for it or not.

@@ -84,7 +84,8 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
 dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verdict,
                                      TimePoint now) const {
   const Subject& subject = subject_of(request);
-  // Who was let in by a waiting room may be of another class than its route, and has its deadline.
+  // A visitor that was let in may be of another class than its route, and has that class's
+  // deadline.
   const config::TrafficClass& its_class = scenario_.config.classes[index(request.traffic_class)];
   const Duration deadline = subject.is_for_answer ? subject.deadline : Duration(its_class.sla);
   dispatch::Terms terms{.traffic_class = request.traffic_class,

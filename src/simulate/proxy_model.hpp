@@ -145,7 +145,7 @@ class ProxyModel {
     dispatch::RouteLatency latency;
     dispatch::QuietLatency quiet;
   };
-  // Of requests in flight; reused by each sweep.
+  // Ages of requests in flight; reused by each sweep.
   struct Ages {
     std::vector<Duration> absolute;
     std::vector<double> relative;

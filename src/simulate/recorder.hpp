@@ -22,8 +22,8 @@ class Recorder {
  public:
   Recorder(const Scenario& scenario, bool shedding, TimePoint begin);
 
-  // Of each request: offered, then at most one of denied, expired, deferred, failed, served and
-  // late; on the way admitted, once. One that is served may have been degraded.
+  // What is called for each request: offered, then at most one of denied, expired, deferred,
+  // failed, served and late; on the way admitted, once. One that is served may have been degraded.
   void offered(const Request& request);
   void denied(const Request& request) { count(request, request.came, &ClassCounts::denied); }
   // Out of the queue without a slot: refused there, or its client left.

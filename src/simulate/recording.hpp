@@ -128,7 +128,7 @@ struct VisitorsSummary {
   std::uint64_t inside = 0;   // likewise
   std::uint64_t most_waiting = 0;
   std::uint64_t most_sessions = 0;  // as the waiting room counts them
-  double use = 0;                   // mean share of the sessions in use, while somebody waited
+  double use = 0;                   // mean share of the sessions in use, while a visitor waited
   Waits waits;
   std::uint64_t polls = 0;
   std::uint64_t most_polls = 0;    // in a second

@@ -41,7 +41,7 @@ double thrashing(const Backend& backend, double inside);
 // What that leaves of so many slots of a server: the most work they do in a second, in seconds of
 // one slot at normal speed.
 double best_of(const Backend& backend, std::uint32_t slots);
-// Of all servers.
+// The same of all servers together.
 double best_of(const Backend& backend);
 
 // In force from `at` until `until`. Of overlapping changes speeds multiply, the fewest slots and
@@ -140,7 +140,7 @@ Duration deadline_of(const Scenario& scenario, const Clients& clients);
 // What the configuration's API keys say of their tenant `number`, from 0.
 config::Tier tier_of(const Scenario& scenario, const Clients& clients, std::uint32_t number);
 
-// Of their tenant `number`, from 0; empty without tenants.
+// The name of their tenant `number`, from 0; empty without tenants.
 std::string tenant_name(const Clients& clients, std::uint32_t number);
 
 }  // namespace spillway::simulate

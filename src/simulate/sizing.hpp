@@ -38,7 +38,7 @@ std::string resize(Scenario& scenario, std::optional<std::uint32_t> former_concu
 // Makes a backend of one server one of as many as the upstream has, with equal parts of its slots.
 void share_slots(Scenario& scenario, std::size_t servers);
 
-// Of the scenario as it is now. Changes over time are left out; retries likewise.
+// The size of the scenario as it is now. Changes over time are left out; retries likewise.
 Size size_of(const Scenario& scenario);
 
 // The same in a line, without a line break.

@@ -1,7 +1,7 @@
 // The response caches of the routes: what is stored, by key, and whether it answers. Freshness and
 // permitted staleness are those that the proxy's rules give a plain 200 without Cache-Control.
 //
-// Of a cache's working it has: answers that are fresh, stale ones under overload and in place of
+// It has these parts of a cache: answers that are fresh, stale ones under overload and in place of
 // errors. It has not: eviction (all fits), single flights (each miss asks for itself), refreshes in
 // the background.
 #pragma once

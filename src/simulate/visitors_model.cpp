@@ -90,7 +90,7 @@ VisitorsModel::Step VisitorsModel::act(const Request& pattern, TimePoint now) {
 }
 
 VisitorsModel::Step VisitorsModel::rest(Milliseconds pause, TimePoint now) {
-  // Nobody's timer is exact.
+  // A browser's timer is not exact.
   const double late = 0.1 * random_.uniform();
   return {Does::rests, now + pause + from_seconds(to_seconds(pause) * late), std::nullopt};
 }

@@ -112,7 +112,7 @@ class VisitorsModel {
   struct {
     double share = 0;  // sum of the shares of sessions in use
     std::size_t ticks = 0;
-  } use_;  // while somebody waited
+  } use_;  // while a visitor waited
 };
 
 // Whether visitors of the scenario go through a waiting room.

@@ -65,7 +65,7 @@ struct Subject {
   DueTime response_deadline(Duration uncounted) const {
     return has_route_deadline ? wait_until(uncounted) : DueTime(kNever, client.at);
   }
-  // Of the deadlines the client's own passes first.
+  // The client's own deadline passes first.
   bool has_clients_deadline() const { return client.at < deadline; }
 };
 
@@ -153,7 +153,7 @@ class Classifier {
     bool has_waiting_room = false;
     bool names_head = false;
     bool names_capitals = false;                  // in its path: the backend tells them apart there
-    std::unique_ptr<const WaitingBypass> bypass;  // null: nobody
+    std::unique_ptr<const WaitingBypass> bypass;  // null: none passes by
   };
 
   struct Match {  // of one reading

@@ -18,7 +18,7 @@ struct JsonMember {
   std::vector<std::string> texts{};  // of `text` one; of `texts`, an array of strings alone, all
   double number = 0;
 
-  // Of `text`; else empty.
+  // The text of Kind::text; else empty.
   std::string_view text() const { return kind == Kind::text ? texts.front() : std::string_view{}; }
 };
 

@@ -76,7 +76,7 @@ class TenantResolver {
   // A field that is empty, repeated (SoleFields) or longer than 256 bytes counts as absent.
   Tenant resolve(const http::RequestHead& head, const Peer& peer) const;
 
-  // Whether X-Api-Key has a comma and is no key as a whole: two that somebody has joined (RFC 9110
+  // Whether X-Api-Key has a comma and is no key as a whole: two that a proxy has joined (RFC 9110
   // section 5.3), of which a backend may take one. SoleFields has those that are not joined.
   bool has_joined_keys(const http::RequestHead& head) const;
 
@@ -94,7 +94,7 @@ class TenantResolver {
   };
   using ApiKeys = std::unordered_map<Sha256, std::uint32_t, HashOfSha256, SameDigest>;
 
-  const Owner* owner_of(std::string_view key) const;  // null: of nobody
+  const Owner* owner_of(std::string_view key) const;  // null: no tenant's
   TenantId id_of(config::TenantKey source, std::string_view value) const;
   Tenant tenant_at(const IpAddress& address) const;
 

@@ -2,7 +2,7 @@
 //
 //     expires~tier~user~kid~room[~room...]~signature
 //
-// `expires` in seconds since 1970, the user in base64url without padding (empty: nobody), the names
+// `expires` in seconds since 1970, the user in base64url without padding (empty: none), the names
 // of the key and of the waiting rooms it is for; the signature is HMAC-SHA256 of all before the
 // last '~', in base64url without padding. There is one text for the same contents.
 #pragma once

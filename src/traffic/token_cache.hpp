@@ -1,7 +1,7 @@
 // The tokens that were verified lately, so that one is verified once and not with each request that
 // asks for it. One owner (a worker), not thread-safe.
 //
-// Only good ones are kept: nobody without a key can fill it, nor have the good ones forgotten.
+// Only good ones are kept: a client without a key cannot fill it, nor push out the good ones.
 #pragma once
 
 #include <cstddef>

@@ -25,12 +25,12 @@ enum class TokenFault : std::uint8_t {
   repeated,       // it is there twice: which of them does the backend believe?
   wrong_alg,      // it names another algorithm than its key has
   unknown_key,    // it names none of the keys
-  bad_signature,  // it was changed, or somebody else made it
+  bad_signature,  // it was changed, or made with another key
   limited,        // not verified: too many of its address were bad_signature
   expired,
   too_early,      // nbf is in the future
   wrong_issuer,   // iss is another one
-  wrong_audience  // it is for somebody else, or for another waiting room
+  wrong_audience  // it is for another service, or for another waiting room
 };
 inline constexpr std::size_t kTokenFaultCount = 10;
 // In metrics.
@@ -44,7 +44,7 @@ inline constexpr std::size_t kMostUserBytes = 256;
 // How far the issuer's clock may be from this one.
 inline constexpr Milliseconds kClockLeeway{30'000};
 
-// Of a token with a good signature.
+// What a token with a good signature says.
 struct TokenClaims {
   std::string tier{};  // empty: it says none
   std::string user{};  // likewise

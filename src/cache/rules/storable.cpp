@@ -73,7 +73,7 @@ Unstorable unstorable_by_response(const http::ResponseHead& response,
 
 // RFC 9111 section 3.5: public, s-maxage and must-revalidate allow a shared cache to store the
 // response to a request with Authorization. must-revalidate is not accepted here: origins seldom
-// send it to mean that anyone may have the response.
+// send it to mean that any client may have the response.
 Storable sharing_of(const FieldList& request, const FieldList& response,
                     const CacheControl& control, const config::Cache& settings,
                     const TenantInKey& tenant) {

@@ -42,7 +42,7 @@ constexpr std::string_view name(Unstorable why) {
 
 struct Storable {
   Unstorable why_not = Unstorable::none;
-  bool open = false;  // the response allows reuse for anyone (RFC 9111 section 3.5)
+  bool open = false;  // the response allows reuse for any client (RFC 9111 section 3.5)
 
   explicit operator bool() const { return why_not == Unstorable::none; }
 };

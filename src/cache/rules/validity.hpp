@@ -18,8 +18,8 @@ struct Validity {
   Duration stale_on_error{};  // beyond it: may replace a failure of the upstream (stale-if-error)
 };
 
-// Of a response that arrived at `arrived`, `delay` after its request was sent. After a 304: the
-// merged fields (merge.hpp) and the times of the 304.
+// The validity of a response that arrived at `arrived`, `delay` after its request was sent. After a
+// 304: the merged fields (merge.hpp) and the times of the 304.
 //
 // Age (4.2.3): from Date, or from Age plus the delay, whichever is more. A missing or invalid Date
 // counts as `arrived`.

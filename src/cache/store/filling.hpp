@@ -35,7 +35,7 @@ class Filling {
     std::optional<std::uint64_t> length;  // of the content, as announced
     std::size_t max_bytes = 0;            // of the entry
   };
-  // Of the note at the key of a variant without the varying part; size 0: it is no variant's.
+  // The note at the key of a variant without the varying part; size 0: it is no variant's.
   struct Primary {
     std::size_t key_size = 0;
     std::uint64_t hash = 0;

@@ -56,7 +56,7 @@ class S3Fifo {
     small_.clear_and_dispose(dispose);
     main_.clear_and_dispose(dispose);
   }
-  // Of the ghost queue.
+  // What the ghost queue takes.
   std::size_t bytes() const { return ghost_.bytes(); }
 
  private:

@@ -56,7 +56,7 @@ class StoredResponse
   // All fields, as views of lines().
   void read_fields(http::FieldList& fields) const;
 
-  // May be given to anyone (personal.hpp).
+  // May be given to any client (personal.hpp).
   bool is_open() const { return head_.open; }
   // When its request was sent.
   TimePoint requested_at() const { return head_.requested_at; }
@@ -81,7 +81,7 @@ class StoredResponse
   // A note in place of a response: content() names the request fields that the responses to its
   // primary key vary by. Its status is 0; it never expires.
   bool is_vary_note() const { return head_.status == 0; }
-  // Of the block; of one without content.
+  // The size of the block; and of one without content.
   std::size_t bytes() const { return head_.bytes; }
   static std::size_t head_bytes(const ResponseParts& parts);
 
@@ -136,7 +136,7 @@ class StoredResponse
 
   Head head_;
   mutable std::atomic<std::uint32_t> references_{0};
-  // Of the shard, under its lock.
+  // The shard writes these, under its lock.
   bool is_stored_ = false;  // else it is being filled
   bool is_counted_ = true;
   bool in_main_ = false;

@@ -20,10 +20,10 @@
 
 namespace spillway::proxy {
 
-// Of one page of GET /jobs.
+// The size of one page of GET /jobs.
 inline constexpr std::size_t kUsualJobs = 100;
 inline constexpr std::size_t kMostListedJobs = 1000;
-// Of one POST: it may be one transaction, which other requests wait for.
+// What one POST may change: it may be one transaction, which other requests wait for.
 inline constexpr std::size_t kMostChangedJobs = 10000;
 
 struct JobsPath {

@@ -17,7 +17,7 @@ struct StoreDesk::Door {
   asio::io_context* io = nullptr;
 };
 
-// The call, and who awaits it. The timer serves as an event.
+// The call, and what awaits it. The timer serves as an event.
 struct StoreDesk::Wait {
   explicit Wait(store::Command command) : call(std::move(command)) {}
 

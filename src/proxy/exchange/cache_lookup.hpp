@@ -60,7 +60,7 @@ class CacheLookup {
   // `response`, a 304, freshens it (RFC 9111 section 4.3.4). True if it is stored again.
   bool take_confirmed(http::ResponseHead& response, TimePoint requested_at);
   const cache::StoredPtr& stored() const { return stored_; }
-  // Of its content, what the request asks for with Range; nothing: all of it.
+  // The part of its content that the request asks for with Range; nothing: all of it.
   const std::optional<http::ByteRange>& part() const { return part_; }
   bool wants_part() const { return range_.has_value(); }
   void drop_stored() { stored_.reset(); }
@@ -86,9 +86,9 @@ class CacheLookup {
   // --- Cache-Status and metrics.
   const http::CacheStatus& status() const { return status_; }
   void set_storing(bool is_stored) { status_.stored = is_stored; }
-  // Of the stored response that answers.
+  // Cache-Status of the stored response that answers.
   http::CacheStatus status_of_stored(TimePoint now) const;
-  // Of the problem response for a fault.
+  // Cache-Status of the problem response for a fault.
   http::CacheStatus status_for(const Fault& fault) const;
   observe::CacheLookup result() const { return result_; }
 

@@ -98,7 +98,7 @@ Fault no_slot(Reason reason, Milliseconds retry_after);
 [[gnu::cold]] Fault not_deferred(Reason reason);
 // The tenant's share of the store is full: STORE_FULL, 503.
 [[gnu::cold]] Fault share_of_deferred_is_full();
-// Of a request that would be deferred: it has no Idempotency-Key where one is required (400), one
+// A request that would be deferred has no Idempotency-Key where one is required (400), one
 // that cannot be read (400), one that came with another request before (422
 // IDEMPOTENCY_MISMATCH), one that another request has at the moment (409 IDEMPOTENCY_CONFLICT), or
 // that of a job which is there no more (the same, without Retry-After: to ask again does not help):

@@ -82,7 +82,7 @@ class Http1Session final : public ClientSession, public Swept {
   void end_early() override;
   void abandon() override;
 
-  // Whether it waits for its client and nobody for it.
+  // Whether, and since when, it waits for its client while no client waits for it.
   Silence silence(TimePoint now);
   // Ends a session that is at that, so that others are accepted: without a lingering close, with
   // 408 if its request has not been answered, with a reset if its response is cut off.

@@ -206,7 +206,7 @@ Task<Answer> JobResource::show_answer(jobs::JobId id, Cut cut) {
   // Until its client has taken it, it is kept for it alone.
   const bool is_counted = read.answer->body.size() > kUncounted;
   if (is_counted && !kept_.reserve_answer(read.answer->body.size())) {
-    // Those who take theirs slowly give way to others, but not to a client that has its part.
+    // Clients that take theirs slowly give way to others, but not to a client that has its part.
     if (!kept_.has_room_for_answer(read.answer->body.size()))
       services_.recent.miss_memory(services_.now());
     co_return denied(Reason::budget_exceeded, LookupLimit::kLater);

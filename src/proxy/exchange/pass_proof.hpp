@@ -1,5 +1,5 @@
 // The proof with which Spillway-Pass goes to the upstream: when it was sent, and a signature by
-// waiting_room.proof_key_file, so that the upstream can tell it from what somebody else sends.
+// waiting_room.proof_key_file, so that the upstream can tell it from what another sender makes up.
 //
 //     room=sale; id=<32 hexadecimal digits>; at=<seconds since 1970>; sig=<base64url>
 //     room=lab; id=…; resource=<name>; at=…; sig=…
@@ -17,7 +17,7 @@
 
 namespace spillway::proxy {
 
-// Of the longest names of a waiting room and a resource.
+// Has room for the longest names of a waiting room and a resource.
 using PassText = std::array<char, 288>;
 
 // `pass` with its proof, in `to`.

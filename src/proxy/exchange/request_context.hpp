@@ -71,8 +71,8 @@ struct RequestContext {
   bool is_own = false;       // the proxy itself answers it, below own_path
   traffic::Subject subject;  // that of the default route until classified
   std::string_view upgrade;  // the protocol asked for, empty: none
-  // Of a visitor whom a waiting room let in: what the upstream is told of the pass
-  // (pass_proof.hpp), and the client: mostly nothing.
+  // The pass of a visitor that a waiting room let in: what the upstream is told of it
+  // (pass_proof.hpp), and what the client is told: mostly nothing.
   std::string_view pass;
   std::string_view pass_lines;
   mutable RequestIds ids;  // made when they are first asked for

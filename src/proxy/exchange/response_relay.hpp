@@ -54,7 +54,7 @@ class ResponseRelay {
   // What has been read of the response's body; null before it has begun.
   const http::BodyReader* body() const { return has_begun_ ? &reader_ : nullptr; }
 
-  // Of its body: as Spill says.
+  // Whether its body does: as Spill says.
   bool keeps_space(TimePoint now) const { return spill_.keeps_space(now); }
 
   // It is an event stream, which outlives the request.

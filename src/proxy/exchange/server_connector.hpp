@@ -66,7 +66,7 @@ class ServerConnector {
   resilience::ServerSet tried_;  // tried in this round, to be skipped
   std::uint32_t attempts_ = 0;
   std::size_t asked_server_ = 0;
-  // Of the connect() under way:
+  // The connect() under way:
   TimePoint give_up_ = kNever;  // set with the first server that is waited for
   bool has_timed_out_ = false;
   bool is_short_ = false;  // of descriptors, ports or memory

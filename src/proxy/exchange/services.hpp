@@ -148,7 +148,8 @@ struct Services {
   BlockPool small_blocks;                   // of a head's usual size
   BlockPool large_blocks;                   // of a larger head, or a piece of a body
   traffic::ClientShares memory_of_clients;  // of limits.buffer_bytes, of this worker's part
-  // Of that, stored answers that clients are taking: in all, and those of each client.
+  // The part of it that stored answers take which clients are receiving: in all, and those of each
+  // client.
   std::uint64_t answer_bytes = 0;
   traffic::ClientShares answers_of_clients{memory_of_clients.key()};
   PipePool pipes{};

@@ -29,7 +29,7 @@ struct Silence {
   TimePoint gives_way_from = kNever;
 
   bool gives_way(TimePoint now) const { return at != At::nothing && gives_way_from <= now; }
-  // Of two that give way this one goes first.
+  // If both give way this one goes first.
   friend bool operator<(const Silence& a, const Silence& b) {
     return std::tie(a.at, a.gives_way_from) < std::tie(b.at, b.gives_way_from);
   }

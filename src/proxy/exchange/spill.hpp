@@ -65,7 +65,7 @@ class Spill {
   void keep(Block& block, std::size_t from, std::size_t to);
 
   // Some of the oldest bytes; sent() takes some of them away. Empty: the file cannot be read.
-  // Not while it is empty.
+  // Call it only while there is something.
   std::string_view front();
   void sent(std::size_t bytes);
 

@@ -54,7 +54,7 @@ class UpstreamCall {
   Block& block() { return block_; }
   RelayState& state() { return state_; }
   UpstreamConnection& connection() { return *connection_; }
-  // Of limits.tunnels, for what the response may become, or has become.
+  // One of limits.tunnels, for what the response may become, or has become.
   TunnelPermit& permit() { return permit_; }
 
   // --- How it ends, after the head.

@@ -5,10 +5,10 @@
 
 namespace spillway::proxy {
 
-// Somebody wants to see the page. Pictures, scripts, forms, prefetches and the like are no visits:
-// they get no ticket, or one visitor would have many (Fetch Metadata, W3C; Sec-Purpose). Nor do
-// they claim one that is called: the visitor would not see the response that its session begins
-// with. A script of the site that shows it sends the field Spillway-Enter.
+// Whether a visitor wants to see the page. Pictures, scripts, forms, prefetches and the like are no
+// visits: they get no ticket, or one visitor would have many (Fetch Metadata, W3C; Sec-Purpose).
+// Nor do they claim one that is called: the visitor would not see the response that its session
+// begins with. A script of the site that shows it sends the field Spillway-Enter.
 bool is_visit(const http::RequestHead& head);
 
 // A HEAD or a prefetch (Sec-Purpose, Purpose): it makes no ticket, whatever its path.

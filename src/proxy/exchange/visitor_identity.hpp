@@ -14,7 +14,7 @@ namespace spillway::proxy {
 
 // What its tokens say (trusted_tokens) once they are verified; one that does not count is counted.
 // Most are verified once (TokenCache), and of an address that sends many with a bad signature those
-// that take long not at all: else who floods with them has the processor.
+// that take long not at all: else a client that floods with them has the processor.
 traffic::TokenWord token_word(const RequestContext& request, SharedWaitingRoom& room,
                               TimePoint now);
 
@@ -26,7 +26,7 @@ inline waiting::Priority visitor_tier(const RequestContext& request,
                                   request.head, request.client.peer, request.subject.tenant, word));
 }
 
-// Nobody, unless one is verified.
+// The user, if one is verified; else none.
 inline waiting::UserKey visitor_user(const RequestContext& request, const SharedWaitingRoom& room,
                                      const traffic::TokenWord& word) {
   return room.key_of(request.generation->generation().classifier.waiting_user(

@@ -23,7 +23,7 @@ struct VisitorStatus {
     processing,  // called
     fulfilled,   // has a pass
     full,        // would not get in within max_wait_ms: has no place
-    closed,      // nobody has to wait
+    closed,      // no visitor has to wait
     cancelled,   // its place or session was given up, or the operator ended it: see `end`
     ended,       // the operator ended the waiting room
     expired,     // its place or session ran out: see `end`
@@ -42,7 +42,7 @@ struct VisitorStatus {
 
 std::string_view name(VisitorStatus::State state);
 
-// When who has only a stamp is to come again: well within its life.
+// When a visitor that has only a stamp is to come again: well within the stamp's life.
 inline Milliseconds stamp_poll(const config::WaitingRoom& settings) {
   return std::min<Milliseconds>(settings.page.poll.min, waiting::kStampLife / 3);
 }
@@ -82,7 +82,7 @@ VisitorStatus status_at_end(const waiting::TicketId& id, const waiting::End& end
 VisitorStatus status_of(const SharedWaitingRoom::Asked& asked, const waiting::Token& ticket,
                         VisitorAt at);
 
-// Of somebody whom the door let neither in nor wait.
+// The status of a visitor that the door let neither in nor wait.
 VisitorStatus turned_away(waiting::WaitingRoom::Door door, const SharedWaitingRoom& room,
                           const config::WaitingRoom& settings, const waiting::UserKey& user);
 

@@ -22,7 +22,7 @@ inline constexpr std::string_view kWantParameter = "spillway-want";
 // sentence for what is refused. Accepts any bytes.
 std::variant<waiting::Ask, std::string> read_ask(std::string_view body);
 
-// Of the target of a visit; empty: it asks for nothing. A sentence: the parameter is no such text.
+// What the target of a visit asks for; empty: nothing. A sentence: the parameter is no such text.
 std::variant<waiting::Ask, std::string> ask_in_link(std::string_view target);
 
 inline bool hands_out(const config::WaitingRoom& settings) {

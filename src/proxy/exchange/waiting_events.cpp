@@ -13,7 +13,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// Who is farther back polls: a place there changes its estimate more than its position.
+// A visitor farther back polls: a place there changes its estimate more than its position.
 constexpr std::size_t kFront = 1000;
 // Of limits.tunnels; the others are for the backend.
 constexpr std::uint32_t kShareOfTunnels = 4;

@@ -24,7 +24,7 @@ struct WaitingFacts {
 OwnResponse waiting_response(const WaitingFacts& facts);
 // The status alone, 200. `more`: as of to_json().
 OwnResponse status_response(const WaitingFacts& facts, std::string_view more = {});
-// Of a problem (RFC 9457), each followed by a comma.
+// Members of a problem (RFC 9457), each followed by a comma.
 std::string problem_members(const VisitorStatus& status, unsigned code);
 
 // A problem that is about the question, not about a place.

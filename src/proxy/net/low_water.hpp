@@ -9,7 +9,7 @@ namespace spillway::proxy {
 
 class LowWater {
  public:
-  // Not freed: for peaks that come less often than once in a period.
+  // So many are not freed: for peaks that come less often than once in a period.
   static constexpr std::size_t kReserve = 32;
 
   // After one was taken; `left`: spare ones.

@@ -46,7 +46,7 @@ class TempSpace {
   bool try_take_file() { return files_.try_increment(most_files_.load(std::memory_order_relaxed)); }
   void give_back_file() { files_.decrement(); }
   void set_most_files(std::uint32_t most) { most_files_.store(most, std::memory_order_relaxed); }
-  // How much of the disk space clients have taken; counted by whoever knows the client.
+  // How much of the disk space clients have taken; counted by the caller, which knows the client.
   traffic::ClientShares& of_clients() { return of_clients_; }
 
  private:
@@ -71,7 +71,7 @@ class TempFile {
   int open(const std::string& directory);
   explicit operator bool() const { return descriptor_ >= 0; }
 
-  // Of append(): an error (errno) in case of `failed`.
+  // The result of append(): an error (errno) in case of `failed`.
   struct Appended {
     enum class Status : std::uint8_t { done, over_limit, failed };
     Status status = Status::done;

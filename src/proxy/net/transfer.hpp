@@ -31,7 +31,7 @@ struct Transfer {
   bool done() const { return status == Status::done; }
 };
 
-// Of a coroutine that was woken before its operation was done.
+// The status of a coroutine that was woken before its operation was done.
 constexpr Transfer::Status status_of(Wake why) {
   switch (why) {
     case Wake::timeout: return Transfer::Status::timeout;

@@ -1,4 +1,4 @@
-// Deferred requests: the store, and who runs them.
+// Deferred requests: the store, and what runs them.
 #include <unistd.h>
 
 #include <algorithm>

@@ -16,7 +16,7 @@ class Webhooks {
   // Null: no route has `defer`, so that no waiting room has a webhook.
   explicit Webhooks(JobQueue* jobs) : jobs_(jobs) {}
 
-  // Of the waiting room of this route, after its tick.
+  // Tells of the waiting room of this route, after its tick.
   void tell(const Generation& generation, RouteId route) const;
 
  private:

@@ -1,6 +1,6 @@
 // One worker's keep-alive connections to one upstream, most recently used first.
 //
-// Bytes that nobody asked for would be taken for the response to the next request: another
+// Bytes that no request asked for would be taken for the response to the next request: another
 // client's. They mostly follow a response closely. So a connection is used again once the loop has
 // looked at it since its response and found nothing, as in NGINX and HAProxy; if none is there that
 // it has looked at, the connection itself is asked, which costs a system call.
