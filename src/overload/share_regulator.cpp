@@ -24,7 +24,7 @@ constexpr Duration kTrial = 8s;
 // Of the time: an event loop that runs for so much of it has no time to spare.
 constexpr double kBusy = 0.9;
 // For how long after a lag such a loop is near its end.
-constexpr Duration kLatelyLagged = 10s;
+constexpr Duration kLatelyLagged = 20s;
 // What is taken back is tried again before its time if the loop is busy and lags so many times
 // more.
 constexpr double kWorse = 1.5;

@@ -54,11 +54,9 @@ void judge_queues(OverloadSignals& signals, const TickInput& input) {
     queued += input.queued[i];
     capacity += input.max_queue[i];
     if (input.max_queue[i] == 0) continue;
-    signals.class_queue_ratio[i] = double(input.queued[i]) / input.max_queue[i];
-    fullest = std::max(fullest, signals.class_queue_ratio[i]);
+    fullest = std::max(fullest, double(input.queued[i]) / input.max_queue[i]);
   }
-  if (capacity > 0) signals.total_queue_ratio = queued / capacity;
-  signals.queue_ratio = std::max(fullest, signals.total_queue_ratio);
+  signals.queue_ratio = std::max(fullest, capacity > 0 ? queued / capacity : 0);
 }
 
 }  // namespace

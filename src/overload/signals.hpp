@@ -50,10 +50,8 @@ struct OverloadSignals {
   double offered_rate = 0;                 // requests per second over the window
   double admitted_rate = 0;
   double completed_rate = 0;
-  double inflight = 0;  // requests, mean over about 2 s
-  double total_queue_ratio = 0;
-  bool is_low_load = false;  // what is usual may be learned now
-  std::array<double, kMaxClasses> class_queue_ratio{};
+  double inflight = 0;         // requests, mean over about 2 s
+  bool is_low_load = false;    // what is usual may be learned now
   ClassAnswers class_answers;  // all so far, those of `left_out` too
 };
 

@@ -347,23 +347,6 @@ TEST_CASE("background work does not overtake a waiter for a lane of its own") {
   CHECK(desk.last.kind == Kind::refused);
 }
 
-TEST_CASE("a class gives way to a higher one that waits for a slot, not for its own max_inflight") {
-  for (const bool is_capped : {false, true}) {
-    CAPTURE(is_capped);
-    Desk desk(3);
-    if (is_capped) desk.classes[1].max_inflight = 1;
-    desk.teach(10ms, kP2);
-    desk.arrive(kP1);
-    desk.arrive(is_capped ? kP2 : kP1);
-    desk.arrive(is_capped ? kP2 : kP1);
-    desk.arrive(kP1);
-    CHECK(desk->queued(kP1) == 1);
-    CHECK((desk->wait_for_room(kP1, desk.now) == Duration{0}) == is_capped);
-    desk.arrive(kP2, {.gives_way = true});
-    CHECK(desk.last.kind == (is_capped ? Kind::queued : Kind::refused));
-  }
-}
-
 TEST_CASE("slots held elsewhere are not granted here") {
   Desk desk(3);
   desk.arrive(kP1);

@@ -217,14 +217,47 @@ TEST_CASE("in shadow mode nothing that would be refused is said not to help") {
   CHECK_FALSE((*loop).is_futile());
 }
 
-TEST_CASE("the state lasts while the event loop that lagged has no time to spare") {
+TEST_CASE("the state lasts while a busy event loop has lagged lately") {
   Loop loop;
-  loop.lag([](double) { return 0.1; }, 5s, 1);
-  loop.lag([](double) { return 0.001; }, 60s, 0.95);
+  const auto lags = [](double) { return 0.1; };
+  const auto runs = [](double) { return 0.001; };
+  loop.lag(lags, 5s, 1);
+  loop.lag(runs, 18s, 0.95);
   CHECK(loop.share(kP2) == 0);
   CHECK((*loop).is_holding());
-  loop.lag([](double) { return 0.001; }, 1s, 0.85);
+  loop.lag(lags, 1s, 0.95);  // it lags again, for a moment
+  loop.lag(runs, 18s, 0.95);
+  CHECK((*loop).is_holding());
+  SUBCASE("it has time to spare") { loop.lag(runs, 1s, 0.85); }
+  SUBCASE("it does not lag any more") { loop.lag(runs, 5s, 0.95); }
   CHECK_FALSE((*loop).is_holding());
+  loop.lag(runs, 60s, 0.95);
+  CHECK_FALSE((*loop).is_holding());
+}
+
+TEST_CASE("what did not help waits for its time, unless a busy loop lags clearly more") {
+  Loop loop;
+  loop.lag([](double) { return 0.3; }, 20s, 0.5);
+  REQUIRE((*loop).is_futile());
+  REQUIRE(loop.share(kP2) == 0);
+  SUBCASE("it is busy and lags as before") {
+    loop.lag([](double) { return 0.3; }, 5s, 1);
+    CHECK((*loop).is_futile());
+    CHECK(loop.share(kP2) == 0);
+  }
+  SUBCASE("it is busy and lags more") {
+    loop.lag([](double) { return 1.0; }, 5s, 1);
+    CHECK_FALSE((*loop).is_futile());
+    CHECK(loop.share(kP2) > 0);
+  }
+}
+
+TEST_CASE("a moment in which a busy loop has time to spare is no trial") {
+  Loop loop;
+  loop.lag([](double) { return 0.3; }, 30s, 1);
+  loop.lag([](double) { return 0.3; }, 1s, 0.89);
+  CHECK_FALSE((*loop).is_futile());
+  CHECK(loop.share(kP2) == 1);
 }
 
 TEST_CASE("with regulate off every share is whole") {

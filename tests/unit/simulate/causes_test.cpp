@@ -13,6 +13,7 @@ namespace {
 
 struct Play {
   std::string backend;
+  int seconds = 60;
   double rate = 0;  // 10 to 30 to 60 of P0, P1 and P2
   int timeout_ms = 1000;
   std::string upstream;  // its members but the name and servers, with a comma before
@@ -26,9 +27,9 @@ Recording run(const Play& play, std::uint64_t seed) {
            std::to_string(play.timeout_ms) + R"(,"rate":)" + std::to_string(play.rate * part) + "}";
   };
   const std::string text =
-      R"({"name":"test","sentence":"A test.","seconds":90,"warm_up_seconds":5,"backend":)" +
-      play.backend + "," + play.besides + R"("clients":[)" + clients("P0", 0.1) + "," +
-      clients("P1", 0.3) + "," + clients("P2", 0.6) +
+      R"({"name":"test","sentence":"A test.","seconds":)" + std::to_string(play.seconds) +
+      R"(,"warm_up_seconds":5,"backend":)" + play.backend + "," + play.besides + R"("clients":[)" +
+      clients("P0", 0.1) + "," + clients("P1", 0.3) + "," + clients("P2", 0.6) +
       R"(],"config":{"upstreams":[{"name":"app","servers":["h:1"])" + play.upstream + "}]" +
       play.config + "}}";
   ScenarioResult result = read_scenario(text, "test.json", nullptr);
@@ -84,6 +85,7 @@ TEST_CASE("errors that the load makes do not come back in turns with it") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     CAPTURE(seed);
     const Play play{.backend = R"({"slots":40,"service_ms":100})",
+                    .seconds = 90,
                     .rate = 600,
                     .timeout_ms = 3000,
                     .upstream = R"(,"response_timeout_ms":300,"dispatch":{"concurrency":200})"};
