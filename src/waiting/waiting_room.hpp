@@ -216,6 +216,7 @@ class WaitingRoom {
   // whether a pass that was issued then may be good, so far as is known here.
   std::optional<View> peek(const TicketId& id) const;
   bool may_be_inside(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
+  Milliseconds first_pass_life() const { return std::max(kSlice, terms_.idle); }
   // Whether recover() may make a ticket of one of that time.
   bool may_recover(const TicketId& id, Time time, Time now) const {
     return !orders_.has_ended && recovery_.covers(id, time, now);
@@ -314,7 +315,6 @@ class WaitingRoom {
   void stamp(Time now);
   double calls_within(Milliseconds wait, const Lane& lane) const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
-  Milliseconds first_pass_life() const { return std::max(kSlice, terms_.idle); }
   bool is_unspent(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
   Renewal come_late(const TicketId& id, Time issued, Time now, const UserKey& user);
   View seat(const TicketId& id, Time joined, Time now, Priority priority, const UserKey& user,

@@ -72,8 +72,10 @@ Task<HolderAnswer<typename C::Result>> ask_for_holder(SharedWaitingRoom& room, C
   const TimePoint now = asker.services.now();
   if (room.is_shared()) {
     if (room.is_spent(holder.token, now)) co_return HolderAnswer<Result>{.result = Result{}};
-    if (!room.may_write(holder.client, holder.settings, now))
-      co_return HolderAnswer<Result>{.is_limited = true};
+    // A call is not lost by what others behind the address do.
+    const bool may_write =
+        room.is_called(holder.token.id, now) || room.may_write(holder.client, holder.settings, now);
+    if (!may_write) co_return HolderAnswer<Result>{.is_limited = true};
   }
   const bool was_inside = room.has_session(holder.token.id);
   std::optional<Result> result = co_await ask_room(room, std::move(command), asker);

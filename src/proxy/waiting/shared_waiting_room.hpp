@@ -112,6 +112,8 @@ class SharedWaitingRoom {
   // Whether neither place nor session is of that token, and none can become of it: it takes no
   // command. What is not read yet of the log is allowed for.
   bool is_spent(const waiting::Token& token, TimePoint now);
+  // Its visitor may enter.
+  bool is_called(const waiting::TicketId& id, TimePoint now);
   // Before a command for what a visitor carries. false: for this address too many rows were written
   // lately that changed nothing. It is to be given back if this one did.
   bool may_write(const IpAddress& client, const config::WaitingRoom& settings, TimePoint now);

@@ -26,8 +26,11 @@ bool nothing_comes_of(const waiting::Token& token, const WaitingRoom& room, wait
   switch (token.kind) {
     case waiting::TokenKind::stamp:
     case waiting::TokenKind::offer: return true;
-    case waiting::TokenKind::ticket:
-      return !room.may_recover(token.id, token.time, now) && (has_ended || age > kTicketIsMade);
+    case waiting::TokenKind::ticket: {
+      // Its time may be that of a first pass that came late.
+      const Milliseconds is_made = kTicketIsMade + room.first_pass_life();
+      return !room.may_recover(token.id, token.time, now) && (has_ended || age > is_made);
+    }
     case waiting::TokenKind::pass: break;
   }
   // While no visitor has to wait, a session may begin again.
@@ -83,6 +86,11 @@ bool SharedWaitingRoom::is_spent(const waiting::Token& token, TimePoint now) {
   return with(now, [&](WaitingRoom& room, waiting::Time time) {
     return nothing_comes_of(token, room, inside_.time(), time);
   });
+}
+
+bool SharedWaitingRoom::is_called(const waiting::TicketId& id, TimePoint now) {
+  const auto view = with(now, [&](WaitingRoom& room, waiting::Time) { return room.peek(id); });
+  return view && view->state == waiting::TicketState::processing;
 }
 
 std::optional<WaitingRoom::View> SharedWaitingRoom::look_at_place(const waiting::TicketId& id,
