@@ -220,6 +220,7 @@ TEST_CASE("a reset by a side that is held back or has half-closed is noticed too
     CHECK(proxy.metric_becomes(ended("broken"), 1));
   }
   RawClient client = open_tunnel(proxy.port());
+  CHECK(proxy.metric_becomes(kOpen, 1));
   client.half_close();
   CHECK_FALSE(proxy.metric_becomes(kOpen, 0, 150ms));
   client.reset();
