@@ -7,6 +7,9 @@ namespace spillway::proxy {
 namespace {
 
 constexpr Duration kLong = std::chrono::seconds(1);
+// Nearer than this to the machine's clock it goes on by itself: two jobs that are accepted one
+// after the other keep their order.
+constexpr Milliseconds kNear{10};
 
 Milliseconds since_zero(TimePoint at) {
   return std::chrono::duration_cast<Milliseconds>(at.time_since_epoch());
@@ -14,10 +17,14 @@ Milliseconds since_zero(TimePoint at) {
 
 }  // namespace
 
-jobs::WallTime JobClock::now() const {
-  const Milliseconds zero{zero_.load(std::memory_order_relaxed)};
-  if (zero.count() != kUnknown) return jobs::WallTime(zero + since_zero(Clock::now()));
-  return std::chrono::time_point_cast<Milliseconds>(std::chrono::system_clock::now());
+JobClock::JobClock() {
+  set(std::chrono::time_point_cast<Milliseconds>(std::chrono::system_clock::now()), Clock::now());
+}
+
+jobs::WallTime JobClock::now() const { return at(Clock::now()); }
+
+jobs::WallTime JobClock::at(TimePoint time) const {
+  return jobs::WallTime(Milliseconds(zero_.load(std::memory_order_relaxed)) + since_zero(time));
 }
 
 void JobClock::learn(jobs::WallTime told, TimePoint asked, TimePoint answered) {
@@ -28,7 +35,9 @@ void JobClock::learn(jobs::WallTime told, TimePoint asked, TimePoint answered) {
 }
 
 void JobClock::follow(jobs::WallTime machine, TimePoint now) {
-  if (!is_of_store_) set(believed_.at(machine, now), now);
+  const jobs::WallTime believed = believed_.at(machine, now);
+  const Milliseconds off = believed - at(now);
+  if (!is_of_store_ && std::chrono::abs(off) > kNear) set(believed, now);
 }
 
 void JobClock::set(jobs::WallTime wall, TimePoint at) {

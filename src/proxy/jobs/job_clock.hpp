@@ -14,6 +14,8 @@ namespace spillway::proxy {
 
 class JobClock {
  public:
+  JobClock();
+
   jobs::WallTime now() const;
   // What the store said between these two; kNoTime: it has no clock. What took long says little,
   // and is not taken in place of what is known.
@@ -23,12 +25,10 @@ class JobClock {
   void follow(jobs::WallTime machine, TimePoint now);
 
  private:
+  jobs::WallTime at(TimePoint time) const;
   void set(jobs::WallTime wall, TimePoint at);
 
-  static constexpr Milliseconds::rep kUnknown = 0;  // no machine was started then
-
-  std::atomic<Milliseconds::rep> zero_{
-      kUnknown};  // when the steady clock, which nobody sets, was 0
+  std::atomic<Milliseconds::rep> zero_{0};  // the time when the steady clock was 0
   bool is_of_store_ = false;
   jobs::BelievedTime believed_;
 };

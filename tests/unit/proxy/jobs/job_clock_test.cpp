@@ -70,6 +70,17 @@ TEST_CASE("a step forward of the machine's clock counts once it has lasted, for 
                 machine_time() + std::chrono::minutes(63) - std::chrono::hours(1)));
 }
 
+TEST_CASE("jobs that are accepted one after the other keep their order, whatever is told between") {
+  JobClock clock;
+  jobs::WallTime before = clock.now();
+  for (int n = 0; n < 2000; ++n) {
+    clock.follow(machine_time() - milliseconds(n % 3), Clock::now());
+    const jobs::WallTime next = clock.now();
+    CHECK(next >= before);
+    before = next;
+  }
+}
+
 TEST_CASE("the machine's clock is of no account once the store has told its own") {
   JobClock clock;
   const TimePoint now = Clock::now();
