@@ -53,7 +53,7 @@ FROM gone
 
 // An Idempotency-Key is known for 24 hours after the end of its job ($2), which may be longer than
 // the job is kept: what remains of the job till then is its key. Heads, bodies, answers and
-// attempts go with their period, but for period -1 (postgres_kept.hpp), of which few are forgotten
+// attempts go with their period, but not in period -1 (postgres_kept.hpp), where few are forgotten
 // at a time: they may be long.
 constexpr std::string_view kForget = R"sql(
 WITH gone AS (

@@ -40,7 +40,7 @@ Task<std::optional<typename C::Result>> ask_room(SharedWaitingRoom& room, C comm
 }
 
 // What a visitor wants with the token that it carries: as ask_room(). Of a shared room no row is
-// written for a token of which nothing can come, however often it is shown; and of one address no
+// written for a token that is spent, however often it is shown; and of one address no
 // more rows that change nothing than it may have tickets. A valid signature is no place: one stamp
 // or an old ticket would do to fill the log for all.
 struct Holder {

@@ -26,7 +26,7 @@ waiting::Terms SharedWaitingRoom::terms_of(const config::WaitingRoom& settings) 
 }
 
 Milliseconds SharedWaitingRoom::refuse_poll(Milliseconds later) {
-  limited_polls_.fetch_add(1, std::memory_order_relaxed);
+  limited_.polls.fetch_add(1, std::memory_order_relaxed);
   return later;
 }
 
@@ -68,14 +68,14 @@ SharedWaitingRoom::Asked SharedWaitingRoom::ask(const waiting::Token& ticket, Ti
 bool SharedWaitingRoom::may_join(const IpAddress& client, const config::WaitingRoom& settings,
                                  TimePoint now) {
   if (joins_.take(client, settings.tickets.joins_per_second, now)) return true;
-  limited_joins_.fetch_add(1, std::memory_order_relaxed);
+  limited_.joins.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 
 bool SharedWaitingRoom::may_write(const IpAddress& client, const config::WaitingRoom& settings,
                                   TimePoint now) {
   if (rows_.take(client, settings.tickets.joins_per_second, now)) return true;
-  limited_joins_.fetch_add(1, std::memory_order_relaxed);
+  limited_.joins.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 

@@ -258,8 +258,8 @@ class SharedWaitingRoom {
   }
 
   // Polls and joins that were refused, since there were too many.
-  std::uint64_t limited_polls() const { return limited_polls_.load(std::memory_order_relaxed); }
-  std::uint64_t limited_joins() const { return limited_joins_.load(std::memory_order_relaxed); }
+  std::uint64_t limited_polls() const { return limited_.polls.load(std::memory_order_relaxed); }
+  std::uint64_t limited_joins() const { return limited_.joins.load(std::memory_order_relaxed); }
   // Of those that its webhook wants, the oldest.
   std::vector<waiting::Happening> take_events(std::size_t most) {
     const std::lock_guard lock(mutex_);
@@ -316,8 +316,12 @@ class SharedWaitingRoom {
   Log log_;
   std::atomic<std::uint64_t> bypassed_{0};
   std::atomic<std::uint64_t> offered_{0};
-  std::atomic<std::uint64_t> limited_polls_{0};
-  std::atomic<std::uint64_t> limited_joins_{0};
+  // Refused, since there were too many.
+  struct Limited {
+    std::atomic<std::uint64_t> polls{0};
+    std::atomic<std::uint64_t> joins{0};
+  };
+  Limited limited_;
   std::array<std::atomic<std::uint64_t>, waiting::kWorkCount> work_{};
   std::array<std::atomic<std::uint64_t>, waiting::kEventCount> told_{};
   std::atomic<std::uint64_t> not_told_{0};

@@ -67,7 +67,7 @@ json always(json defer = json::object()) {
   return with(std::move(defer));
 }
 
-// Returns once a worker knows, of which there is one.
+// Returns once the one worker knows.
 void drain(ProxyUnderTest& proxy) {
   RawClient busy(proxy.port());
   REQUIRE(busy.ask(get("/")).field("Connection") != "close");
@@ -106,8 +106,8 @@ TEST_CASE("what a store in memory would lose with a proxy that drains is forward
 
 TEST_CASE(
     "what a store in memory would lose with a proxy that drains is refused as without defer") {
-  const RefusingPort nobody;
-  ProxyUnderTest proxy(nobody.address(), with(json::object()));
+  const RefusingPort refusing;
+  ProxyUnderTest proxy(refusing.address(), with(json::object()));
   RawClient before(proxy.port()), late(proxy.port());
   CHECK(before.ask(post("/export/1", "x")).status() == 202);  // negative control
   REQUIRE(late.ask(get("/export/1")).status() == 502);
@@ -116,8 +116,8 @@ TEST_CASE(
 }
 
 TEST_CASE("what cannot be sent to any server is deferred, what only reads is told so") {
-  const RefusingPort nobody;
-  ProxyUnderTest proxy(nobody.address(), with(json::object()));
+  const RefusingPort refusing;
+  ProxyUnderTest proxy(refusing.address(), with(json::object()));
   RawClient client(proxy.port());
   CHECK(client.ask(get("/export/1")).status() == 502);
   CHECK(client.ask(post("/other", "x")).status() == 502);  // no route with defer
@@ -268,8 +268,8 @@ TEST_CASE("what was sent and not answered is sent again if its method or its rou
 }
 
 TEST_CASE("a job that is not done within ttl_ms expires, and is forgotten result_ttl_ms later") {
-  const RefusingPort nobody;
-  ProxyUnderTest proxy(nobody.address(), always({{"ttl_ms", 1000}, {"result_ttl_ms", 1000}}));
+  const RefusingPort refusing;
+  ProxyUnderTest proxy(refusing.address(), always({{"ttl_ms", 1000}, {"result_ttl_ms", 1000}}));
   const Operator desk{proxy.admin_port()};
   const std::string id = defer(proxy.port(), "/export/1");
   defer(proxy.port(), "/mail/1");

@@ -45,8 +45,8 @@ bool comes_to_defer(RawClient& client) {
 }  // namespace
 
 TEST_CASE("a store that takes as much as it may tells duplicates of their jobs all the same") {
-  const RefusingPort nobody;
-  ProxyUnderTest proxy(nobody.address(),
+  const RefusingPort refusing;
+  ProxyUnderTest proxy(refusing.address(),
                        deferring({{"store", {{"url", "memory:"}, {"max_bytes", 1 << 20}}}}));
   RawClient client(proxy.port());
   const Message first = client.ask(post("/export/1", "order 7", kKey));
@@ -65,12 +65,12 @@ TEST_CASE("a store that takes as much as it may tells duplicates of their jobs a
 }
 
 TEST_CASE("a route with as many jobs as may wait tells duplicates of theirs") {
-  const RefusingPort nobody;
+  const RefusingPort refusing;
   const json route{{"name", "export"},
                    {"match", {{"path", "/export/**"}}},
                    {"class", "P2"},
                    {"defer", {{"when", "always"}, {"max_pending", 1}}}};
-  ProxyUnderTest proxy(nobody.address(), deferring({{"routes", json::array({route})}}));
+  ProxyUnderTest proxy(refusing.address(), deferring({{"routes", json::array({route})}}));
   RawClient client(proxy.port());
   const Message first = client.ask(post("/export/1", "order 7", kKey));
   REQUIRE(first.status() == 202);
@@ -79,9 +79,9 @@ TEST_CASE("a route with as many jobs as may wait tells duplicates of theirs") {
 }
 
 TEST_CASE("a full disk is said to be full until something is written again") {
-  const RefusingPort nobody;
+  const RefusingPort refusing;
   ProxyProcess proxy(configuration(
-      {nobody.address()},
+      {refusing.address()},
       deferring({{"store", {{"url", "sqlite:jobs.db"}}}, {"log", {{"level", "error"}}}})));
   RawClient client(proxy.port());
   REQUIRE(client.ask(post("/export/1", "x")).status() == 202);

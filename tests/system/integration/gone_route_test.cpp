@@ -30,8 +30,8 @@ TEST_CASE(
   const json store{{"store", {{"url", url}}}};
   std::string first, second;
   {
-    const RefusingPort nobody;
-    ProxyUnderTest proxy(nobody.address(), deferring(store));
+    const RefusingPort refusing;
+    ProxyUnderTest proxy(refusing.address(), deferring(store));
     first = defer(proxy.port(), "/export/1");
     second = defer(proxy.port(), "/export/2");
     // Negative control: while the route is there they are not paused.
@@ -93,10 +93,10 @@ TEST_CASE("jobs in the usual file are shown though nothing names it, and no othe
   std::filesystem::remove(directory.path() / "spillway.db");
   std::string id;
   {
-    const RefusingPort nobody;
+    const RefusingPort refusing;
     json settings = deferring();
     settings.erase("store");
-    ProxyProcess proxy(configuration({nobody.address()}, settings), under);
+    ProxyProcess proxy(configuration({refusing.address()}, settings), under);
     id = defer(proxy.port(), "/export/1");
     proxy.process().signal(SIGTERM);
     REQUIRE(proxy.process().wait() == 0);

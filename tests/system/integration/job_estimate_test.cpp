@@ -114,8 +114,8 @@ TEST_CASE("a client is told to come back no earlier than the next attempt") {
 }
 
 TEST_CASE("control: before any job has ended nothing is known of their rate") {
-  const RefusingPort nobody;
-  ProxyUnderTest proxy(nobody.address(), deferring());
+  const RefusingPort refusing;
+  ProxyUnderTest proxy(refusing.address(), deferring());
   const std::string last = fill(proxy);
   const Told told = told_of(proxy, last);
   CHECK(told.position > kJobs / 2);

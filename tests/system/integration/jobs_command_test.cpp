@@ -76,10 +76,10 @@ TEST_CASE("the command line lists, shows, replays and purges dead letters") {
 
 TEST_CASE("the command line replays and purges all, however many they are, at one rate") {
   constexpr int kJobs = 10'003;  // 10,000 are one step
-  const RefusingPort nobody;
+  const RefusingPort refusing;
   json settings = deferring();
   settings["routes"][0]["defer"]["ttl_ms"] = 1000;
-  ProxyUnderTest proxy(nobody.address(), settings);
+  ProxyUnderTest proxy(refusing.address(), settings);
   const Operator desk{proxy.admin_port()};
   const Terminal terminal{proxy};
   RawClient client(proxy.port());

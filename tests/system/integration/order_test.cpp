@@ -74,14 +74,14 @@ using Targets = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("a request for which there is room by now waits for the jobs of its order") {
-  const RefusingPort nobody;
+  const RefusingPort refusing;
   Accounts accounts;
   const TemporaryDirectory directory;
   std::string url = "memory:";
   SUBCASE("in memory") {}
   SUBCASE("in a file") { url = "sqlite:" + (directory.path() / "jobs.db").string(); }
   const json settings = in_order_of_accounts(json::object(), url);
-  ProxyUnderTest proxy(configuration({nobody.address()}, settings));
+  ProxyUnderTest proxy(configuration({refusing.address()}, settings));
   REQUIRE(ask_in_order(proxy, "/export/order/1held", kAccount7).status() == 202);
   REQUIRE(proxy.reload(configuration({accounts.address()}, settings)).status() == 200);
 

@@ -141,12 +141,12 @@ TEST_CASE(
 TEST_CASE("the start warns that jobs in memory are lost with the process") {
   const std::string warning = "deferred requests are lost when this process ends";
   const TemporaryDirectory directory;
-  const RefusingPort nobody;
+  const RefusingPort refusing;
   const std::string url = "sqlite:" + (directory.path() / "jobs.db").string();
   for (const std::string& store : {std::string("memory:"), url}) {
     CAPTURE(store);
     ProxyProcess proxy(
-        configuration({nobody.address()},
+        configuration({refusing.address()},
                       deferring({{"store", {{"url", store}}}, {"log", {{"level", "warn"}}}})));
     proxy.process().signal(SIGTERM);
     CHECK(proxy.process().wait() == 0);

@@ -145,11 +145,11 @@ TEST_CASE("the page's form gives a called visitor more time and leads back to th
 TEST_CASE("the start warns of a time to come in that is too short, also with a store in memory") {
   for (const int time : {119'999, 120'000}) {
     CAPTURE(time);
-    const RefusingPort nobody;
+    const RefusingPort refusing;
     json room = always();
     room["claim_ms"] = time;
     ProxyProcess proxy(
-        configuration({nobody.address()}, selling(room, {{"log", {{"level", "warn"}}}})));
+        configuration({refusing.address()}, selling(room, {{"log", {{"level", "warn"}}}})));
     proxy.process().signal(SIGTERM);
     CHECK(proxy.process().wait() == 0);
     const std::string said = proxy.process().out() + proxy.process().err();
