@@ -42,13 +42,18 @@ class QuietLatency {
 
   // Whether a response is overdue after `waited`: the server has not begun with the request, or is
   // slow. For less than a second that goes by the spread, too: some requests of a route may always
-  // take much longer than the others.
+  // take much longer than the others. A route of which too little is known counts as slow as the
+  // slowest of the others; after kLateIfUnknown it is late in any case.
   bool is_late(RouteId route, Duration waited) const {
-    const std::optional<double> times = relative(route, waited);
-    if (!times) return waited >= kLateIfUnknown;
-    if (*times < kLateTimes || waited < kLeastLate) return false;
-    const double spread = std::sqrt(routes_[index(route)].log_variance);
-    return waited >= kLateIfUnknown || std::log(*times) >= kLateSpreads * spread;
+    if (waited < kLeastLate) return false;
+    const Route& its = routes_[index(route)];
+    const bool is_known = its.samples >= kEnoughSamples;
+    if (!is_known && waited >= kLateIfUnknown) return true;
+    const Route& like = is_known ? its : routes_[slowest_];
+    if (like.samples < kEnoughSamples) return false;
+    const double log_times = LogTime(waited) - like.log_mean;
+    if (log_times < std::log(kLateTimes)) return false;
+    return waited >= kLateIfUnknown || log_times >= kLateSpreads * std::sqrt(like.log_variance);
   }
 
   // An answer at low load.
@@ -62,11 +67,13 @@ class QuietLatency {
     one.log_mean += weight * off;
     one.log_variance = (1 - weight) * (one.log_variance + weight * off * off);
     one.last = now;
+    consider_slowest(route);
   }
 
   // As `former` knows `its` route.
   void continue_from(RouteId route, const QuietLatency& former, RouteId its) {
     routes_[index(route)] = former.routes_[index(its)];
+    consider_slowest(route);
   }
 
  private:
@@ -79,7 +86,18 @@ class QuietLatency {
     TimePoint last{};
   };
 
+  // Where the slowest has become quicker than another, that one takes its place with its next
+  // answer.
+  void consider_slowest(RouteId route) {
+    const Route& one = routes_[index(route)];
+    const Route& slowest = routes_[slowest_];
+    if (one.samples < kEnoughSamples) return;
+    if (slowest.samples < kEnoughSamples || one.log_mean > slowest.log_mean)
+      slowest_ = index(route);
+  }
+
   std::vector<Route> routes_;
+  std::size_t slowest_ = 0;  // of those with enough samples
 };
 
 }  // namespace spillway::dispatch

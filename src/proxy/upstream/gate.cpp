@@ -111,7 +111,8 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as, TimePoin
       slots_->is_silent(now);
   Late late = late_for(served_as, may_ask_its_own);
   const std::uint32_t running = running_in_all();
-  if (!resilience::is_at_standstill(running, awaiting_client, late.in_all)) late.asking = 0;
+  const bool stands_still = resilience::is_at_standstill(running, awaiting_client, late.in_all);
+  if (!stands_still) late.asking = 0;
   const dispatch::WouldServe whom = would_serve_locked(served_as, late);
   if (whom == dispatch::WouldServe::nobody && late.asking == 0) return std::nullopt;
   resilience::SlotLoad load{
@@ -121,7 +122,8 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as, TimePoin
       .only_lower_wait = whom == dispatch::WouldServe::lower_class && late.asking == 0,
       .only_late_wait = whom != dispatch::WouldServe::same_or_higher && late.asking > 0};
   for (const Gate* gate : slots_->gates) load.waiting += gate->scheduler_.queued();
-  if (late.asking > 0)
+  const bool has_claim = late.asking > 0 || whom == dispatch::WouldServe::same_or_higher;
+  if (stands_still && has_claim)
     load.slots = std::min(load.slots, resilience::at_work(load.slots, running, late.in_all));
   return resilience::may_ask(load) ? std::optional(load) : std::nullopt;
 }

@@ -8,10 +8,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr RouteId kCheap{0}, kExpensive{1};
+constexpr RouteId kCheap{0}, kExpensive{1}, kUnknown{2};
 
 struct Learned {
-  QuietLatency routes{2};
+  QuietLatency routes{3};
   TimePoint now = TimePoint{} + 1h;
 
   void teach(RouteId route, Duration latency, int times, Duration apart = 0ms) {
@@ -42,17 +42,42 @@ TEST_CASE("nothing is relative before twenty answers at low load") {
   CHECK_FALSE(learned.routes.relative(kExpensive, 2ms));
 }
 
-TEST_CASE(
-    "an answer is late after five times what is usual, 200 ms, or a second if that is not known") {
+TEST_CASE("an answer is late after five times what is usual, and after 200 ms at the earliest") {
   Learned learned;
   learned.teach(kCheap, 10ms, 64);
   CHECK_FALSE(learned.routes.is_late(kCheap, 199ms));
   CHECK(learned.routes.is_late(kCheap, 200ms));
-  CHECK_FALSE(learned.routes.is_late(kExpensive, 999ms));
-  CHECK(learned.routes.is_late(kExpensive, 1s));
   learned.teach(kExpensive, 2s, 64);
   CHECK_FALSE(learned.routes.is_late(kExpensive, 9s));
   CHECK(learned.routes.is_late(kExpensive, 11s));
+}
+
+TEST_CASE("a route of which little is known is late when the slowest other one would be") {
+  Learned learned;
+  CHECK_FALSE(learned.routes.is_late(kUnknown, 999ms));  // nothing is known
+  CHECK(learned.routes.is_late(kUnknown, 1s));
+  learned.teach(kCheap, 10ms, 64);
+  CHECK_FALSE(learned.routes.is_late(kUnknown, 199ms));
+  CHECK(learned.routes.is_late(kUnknown, 200ms));
+  learned.teach(kExpensive, 100ms, 19);
+  CHECK(learned.routes.is_late(kUnknown, 200ms));
+  learned.teach(kExpensive, 100ms, 1);
+  CHECK_FALSE(learned.routes.is_late(kUnknown, 499ms));
+  CHECK(learned.routes.is_late(kUnknown, 501ms));
+  learned.teach(kExpensive, 2s, 200);
+  CHECK_FALSE(learned.routes.is_late(kUnknown, 999ms));
+  CHECK(learned.routes.is_late(kUnknown, 1s));  // however slow the others are
+}
+
+TEST_CASE("of two routes the slower one counts, also when they have changed places") {
+  Learned learned;
+  learned.teach(kCheap, 10ms, 64);
+  learned.teach(kExpensive, 150ms, 64);
+  learned.teach(kExpensive, 10ms, 1000, 10s);
+  CHECK(learned.routes.is_late(kUnknown, 200ms));
+  learned.teach(kCheap, 150ms, 1000, 10s);
+  CHECK_FALSE(learned.routes.is_late(kUnknown, 700ms));
+  CHECK(learned.routes.is_late(kUnknown, 760ms));
 }
 
 TEST_CASE("where some requests of a route take much longer, none is late as long as they take") {

@@ -147,6 +147,33 @@ TEST_CASE("requests that were abandoned are no reason to take slots back, but ma
   CHECK(upstream.gate.cancel(waits, upstream.now));
 }
 
+TEST_CASE("at a standstill a waiter finds slots as scarce as what the upstream is at work for") {
+  constexpr std::uint32_t kLimit = FullUpstream::kSlow + FullUpstream::kOthers;
+  FullUpstream upstream;
+  upstream.gate.limit_to(kLimit, upstream.now);
+  EventLoop loop;
+  Mailbox mailbox(loop);
+  std::array<Ticket, 8> waiters;
+  for (Ticket& waits : waiters) {
+    waits.home = &mailbox;
+    const auto offer = upstream.gate.enter(waits, {.traffic_class = ClassId{1}}, upstream.now);
+    REQUIRE(offer.kind == dispatch::Offer::Kind::queued);
+  }
+  for (std::size_t n = 0; n < 5; ++n) upstream.slow[n].set_wait(SlotWait::client);
+  const auto before = upstream.slow[0].contention();
+  REQUIRE(before);
+  CHECK(before->slots == kLimit);
+  CHECK(resilience::scarcity(*before) < 0.2);
+  // Late are requests of its own class alone: none of them asks for its slot.
+  for (std::size_t n = 5; n < FullUpstream::kSlow; ++n) upstream.slow[n].set_wait(SlotWait::late);
+  const auto load = upstream.slow[0].contention();
+  REQUIRE(load);
+  CHECK(load->slots == kLimit - 11);
+  CHECK(load->waiting == waiters.size());
+  CHECK(resilience::scarcity(*load) == 1.0);
+  for (Ticket& waits : waiters) CHECK(upstream.gate.cancel(waits, upstream.now));
+}
+
 TEST_CASE("an upstream that is late takes no slot where few clients are slow") {
   FullUpstream upstream;
   for (Slot& each : upstream.others) each.set_wait(SlotWait::late);
