@@ -9,7 +9,7 @@ namespace {
 constexpr int kTinyWindow = 2048;
 constexpr double kAtOnce = 900;  // connections a second: all of them within the warm-up
 
-constexpr std::array<Manner, 21> kManners{{
+constexpr std::array<Manner, 22> kManners{{
     {"silent", "connects and says nothing", make_silent, 900, kAtOnce},
     {"slow-head", "a field of a head each second (slowloris)", make_slow_head, 900, kAtOnce},
     {"slow-body", "a byte of a body of P0 each second", make_slow_body, 900, kAtOnce},
@@ -25,6 +25,8 @@ constexpr std::array<Manner, 21> kManners{{
     {"slow-reader-huge", "reads a response of 160 MiB at 300 B/s through a tiny window",
      make_huge_reader, 100, kAtOnce, kTinyWindow},
     {"slow-reader-p0", "the same of a path of P0", make_p0_reader, 100, kAtOnce, kTinyWindow},
+    {"paying-reader", "reads the response of 160 MiB at 20 kB/s", make_paying_reader, 24, kAtOnce,
+     kTinyWindow},
     {"tunnel-hoarder", "switches to a tunnel and says nothing", make_tunnel_hoarder, 900, kAtOnce},
     {"events-hoarder", "opens a stream of events and keeps it", make_events_hoarder, 900, kAtOnce},
     {"pipeliner", "pipelines requests and never reads", make_pipeliner, 300, kAtOnce, kTinyWindow},

@@ -50,6 +50,7 @@ std::unique_ptr<Behaviour> make_grpc_upload();
 std::unique_ptr<Behaviour> make_slow_reader();
 std::unique_ptr<Behaviour> make_huge_reader();
 std::unique_ptr<Behaviour> make_p0_reader();
+std::unique_ptr<Behaviour> make_paying_reader();
 std::unique_ptr<Behaviour> make_tunnel_hoarder();
 std::unique_ptr<Behaviour> make_events_hoarder();
 

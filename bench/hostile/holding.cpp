@@ -68,23 +68,33 @@ class SlowUpload final : public Behaviour {
   std::string lines_;  // of its heads, besides
 };
 
+// How much of a response a reader takes at a time, and how often.
+struct Pace {
+  std::size_t bytes = kPerSecond;
+  Milliseconds each = 1s;
+};
+// 20 kB a second: more than the 16 KiB that Spillway asks of a client for a slot that is not
+// scarce.
+constexpr Pace kPaysForASlot{2000, 100ms};
+
 class SlowReader final : public Behaviour {
  public:
-  explicit SlowReader(std::string_view path) : path_(path) {}
+  explicit SlowReader(std::string_view path, Pace pace = {}) : path_(path), pace_(pace) {}
 
  private:
   awaitable<void> use(Connection& connection, Random&) const override {
     const std::string request = "GET " + path_ + " HTTP/1.1\r\nHost: shop.example\r\n\r\n";
     bool open = co_await connection.send(request);
     while (open) {
-      open = co_await connection.pause(1s);
+      open = co_await connection.pause(pace_.each);
       if (!open) continue;
-      const std::size_t got = co_await connection.receive(kPerSecond);
+      const std::size_t got = co_await connection.receive(pace_.bytes);
       open = got > 0;
     }
   }
 
   std::string path_;
+  Pace pace_;
 };
 
 class TunnelHoarder final : public Behaviour {
@@ -117,6 +127,9 @@ std::unique_ptr<Behaviour> make_grpc_upload() {
 std::unique_ptr<Behaviour> make_slow_reader() { return std::make_unique<SlowReader>(kLargePath); }
 std::unique_ptr<Behaviour> make_huge_reader() { return std::make_unique<SlowReader>(kHugePath); }
 std::unique_ptr<Behaviour> make_p0_reader() { return std::make_unique<SlowReader>(kHugeP0Path); }
+std::unique_ptr<Behaviour> make_paying_reader() {
+  return std::make_unique<SlowReader>(kHugePath, kPaysForASlot);
+}
 std::unique_ptr<Behaviour> make_tunnel_hoarder() { return std::make_unique<TunnelHoarder>(); }
 std::unique_ptr<Behaviour> make_events_hoarder() { return std::make_unique<EventsHoarder>(); }
 

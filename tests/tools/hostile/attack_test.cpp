@@ -159,8 +159,9 @@ TEST_CASE("clients that leave, ask for what fails, or spell P2 as P0 do not stop
   }
 }
 
-TEST_CASE("clients that hoard tunnels or streams of events, or leave these, do not stop P0") {
-  for (const char* behaviour : {"tunnel-hoarder", "events-hoarder", "events-leaver"}) {
+TEST_CASE("clients that hoard tunnels, streams of events or responses, or leave, do not stop P0") {
+  for (const char* behaviour :
+       {"tunnel-hoarder", "events-hoarder", "events-leaver", "paying-reader"}) {
     CAPTURE(behaviour);
     const Result result = play_one(behaviour, "spillway");
     CHECK(result.usage.connections > 10);
