@@ -36,11 +36,14 @@ class MinRate {
     spend(now);
     turn_since_ = kNever;
   }
-  // From now on. What it has moved stays credited as it was, up to the new `max_credit`; a lower
-  // rate gives nothing back.
+  // From now on. Its credit stays the same part of the most that it may have: terms that were
+  // harder for a while cost it nothing afterwards.
   void change(std::uint64_t rate, Duration max_credit, TimePoint now) {
     spend(now);
     rate_ = static_cast<double>(rate);
+    if (max_credit_ > Duration{0} && max_credit != max_credit_)
+      credit_ =
+          from_seconds(to_seconds(credit_) / to_seconds(max_credit_) * to_seconds(max_credit));
     max_credit_ = max_credit;
     credit_ = std::min(credit_, max_credit_);
   }

@@ -48,19 +48,30 @@ TEST_CASE("a peer at the rate lasts for ever whatever the size of its pieces") {
   CHECK(lasts(6 * kRate, 6s) < kGrace + 1s);  // but a first pause longer than the grace is too long
 }
 
-TEST_CASE("a rate that rises leaves no more time than the new credit, however often it is set") {
+TEST_CASE("by new terms a peer has the same part of the most, however often they are set") {
   MinRate peer(kRate, kGrace, kMaxCredit);
   peer.moved(kRate * 100, kStart);
   peer.begin_turn(kStart);
   CHECK(peer.deadline() == kStart + kMaxCredit);
-  for (const Duration at : {1s, 1s, 2s}) peer.change(10 * kRate, 3s, kStart + at);
-  CHECK(peer.deadline() == kStart + 4s);
-  peer.moved(10 * kRate, kStart + 3s);  // buys a second
-  CHECK(peer.deadline() == kStart + 5s);
-  peer.change(kRate, kMaxCredit, kStart + 3s);
-  CHECK(peer.deadline() == kStart + 5s);
-  peer.moved(kRate, kStart + 3s);
-  CHECK(peer.deadline() == kStart + 6s);
+  const TimePoint later = kStart + 20s;  // two thirds are left
+  for (int times = 0; times < 3; ++times) peer.change(10 * kRate, 3s, later);
+  CHECK(peer.deadline() == later + 2s);
+  peer.moved(10 * kRate / 2, later);  // buys half a second
+  CHECK(peer.deadline() == later + 2500ms);
+  peer.change(kRate, kMaxCredit, later);
+  CHECK(peer.deadline() == later + 50s);
+  peer.moved(kRate, later);
+  CHECK(peer.deadline() == later + 51s);
+}
+
+TEST_CASE("terms that change back and forth cost a peer nothing") {
+  MinRate peer(kRate, kGrace, kMaxCredit);
+  peer.begin_turn(kStart);
+  for (int times = 0; times < 1000; ++times) {
+    peer.change(10 * kRate, 3s, kStart);
+    peer.change(kRate, kMaxCredit, kStart);
+  }
+  CHECK(abs(peer.deadline() - (kStart + kGrace)) < 1ms);
 }
 
 TEST_CASE("a rate of zero asks for nothing") {
