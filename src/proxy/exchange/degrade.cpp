@@ -38,7 +38,7 @@ std::optional<Answer> Exchange::degrade() {
     case DegradedAnswer::stored: return cached(mode == config::DegradeMode::stale_ok);
     case DegradedAnswer::fallback: return fallback();
     case DegradedAnswer::cheaper:
-      admission_.announce_degrade();
+      admission_.set_degraded(Admission::Degraded::work);
       lookup_.cancel_fetch();  // a reduced response must not be stored
       return std::nullopt;
     case DegradedAnswer::none: break;
@@ -55,14 +55,14 @@ std::optional<Answer> Exchange::on_miss() {
 }
 
 Answer Exchange::cached(bool refresh) {
-  admission_.set_degraded();
+  admission_.set_degraded(Admission::Degraded::answer);
   lookup_.take(refresh);
   admission_.give_back_token();
   return CachedResponse{};
 }
 
 Answer Exchange::fallback() {
-  admission_.set_degraded();
+  admission_.set_degraded(Admission::Degraded::answer);
   admission_.give_back_token();
   return RouteFallback{};
 }
