@@ -71,8 +71,8 @@ class Exchange {
   Task<Answer> defer(std::optional<Fault> refused);
   void substitute(Answer& answer);
   Task<std::optional<Fault>> send(const Answer& answer);
-  Task<std::optional<Fault>> send_failed_entry(const Answer& answer);
-  Task<std::optional<Fault>> send_last(const Answer& answer);
+  SessionEnd session_end_with(const Answer& answer) const;
+  Task<std::optional<Fault>> send_last(const Answer& answer, SessionEnd end);
   Task<std::optional<Fault>> send_as(const Answer& answer);
 
   // What the request is (classify.cpp).
