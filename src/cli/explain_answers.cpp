@@ -7,18 +7,18 @@
 #include "cli/explain_refusal.hpp"
 #include "config/choices.hpp"
 #include "http/cache_control.hpp"
+#include "http/local_response.hpp"
 #include "http/upgrade.hpp"
 #include "overload/decide.hpp"
+#include "overload/degraded_answer.hpp"
 
 namespace spillway {
 namespace {
 
 using config::DegradeMode;
 using config::Miss;
+using overload::DegradedAnswer;
 using overload::Verdict;
-
-// How a degrade rule answers this request.
-enum class Way { stored, announced, prepared, miss };
 
 bool may_use_cache(const RuledRequest& request) {
   const auto& cache = request.route().cache;
@@ -36,12 +36,14 @@ bool is_personal(const RuledRequest& request) {
                             std::string_view{});
 }
 
-Way way_of(const RuledRequest& request) {
-  if (request.rule.mode != DegradeMode::skip_downstream)
-    return may_use_cache(request) ? Way::stored : Way::miss;
-  const bool has_fallback = request.route().fallback.has_value();
-  if (request.rule.annotate.value_or(!has_fallback)) return Way::announced;
-  return has_fallback ? Way::prepared : Way::miss;
+bool has_fallback(const RuledRequest& request) {
+  const auto& fallback = request.route().fallback;
+  return fallback && http::fallback_answers(fallback->status, request.head.method);
+}
+
+// What is at hand once a response is stored.
+overload::AtHand at_hand(const RuledRequest& request) {
+  return {.stored = may_use_cache(request), .fallback = has_fallback(request)};
 }
 
 std::string text_of(const config::Fallback& fallback) {
@@ -67,7 +69,7 @@ std::string why_miss(const RuledRequest& request) {
   const std::string mode(config::name(request.rule.mode));
   if (request.rule.mode == DegradeMode::skip_downstream)
     return "It is not to be announced to the backend, and route " + request.route().name +
-           " has no fallback";
+           " has no fallback for it";
   if (!request.route().cache)
     return "The rule degrades by " + mode + ", but route " + request.route().name + " has no cache";
   return "The rule degrades by " + mode + ", but no stored answer is given to such a request";
@@ -86,7 +88,7 @@ void tell_miss(ExplainedLines& lines, const RuledRequest& request, std::string_v
     lines.add("why") << why_miss(request) << ", so its miss counts:";
     return lines.add("");
   };
-  if (degraded.miss == Miss::fallback && request.route().fallback) {
+  if (degraded.miss == Miss::fallback && has_fallback(request)) {
     begin(Verdict::Kind::degrade) << "the fallback (" << text_of(*request.route().fallback)
                                   << "). The upstream is not asked.";
   } else if (refusals.untrusted.kind == Verdict::Kind::allow) {
@@ -130,25 +132,27 @@ void tell_cache(ExplainedLines& lines, const RuledRequest& request) {
 void tell_instead_of_refusal(ExplainedLines& lines, const RuledRequest& request,
                              const config::Rule* degrading) {
   if (degrading == nullptr) return;
-  const bool may_be_stored =
-      degrading->mode != DegradeMode::skip_downstream && may_use_cache(request);
-  const bool has_fallback = request.route().fallback && degrading->miss != Miss::deny;
-  if (!may_be_stored && !has_fallback) return;
+  const overload::AtHand has = at_hand(request);
+  const bool may_be_stored = has.stored && overload::gives_stored(degrading->mode);
+  const bool gives_fallback =
+      costs_nothing(overload::answer_for_refusal(*degrading, {.fallback = has.fallback}));
+  if (!may_be_stored && !gives_fallback) return;
   auto& line = lines.add("refusals") << "Before it is refused, whatever the reason, ";
-  if (may_be_stored) line << "what is stored is given" << (has_fallback ? ", or else " : "");
-  if (has_fallback) line << "the fallback (" << text_of(*request.route().fallback) << ")";
+  if (may_be_stored) line << "what is stored is given" << (gives_fallback ? ", or else " : "");
+  if (gives_fallback) line << "the fallback (" << text_of(*request.route().fallback) << ")";
   line << ".";
 }
 
 void tell_degraded(ExplainedLines& lines, const RuledRequest& request) {
-  const Way way = way_of(request);
-  if (way == Way::miss) return tell_miss(lines, request, {});
+  const DegradedAnswer answer =
+      overload::answer_of_mode(request.rule.mode, request.rule.annotate, at_hand(request));
+  if (answer == DegradedAnswer::none) return tell_miss(lines, request, {});
   lines.add("verdict") << name(Verdict::Kind::degrade);
-  if (way == Way::announced) {
+  if (answer == DegradedAnswer::cheaper) {
     lines.add("why") << "It is forwarded with Spillway-Degrade: skip-downstream, for the backend "
                      << "to leave out its expensive part.";
     tell_hard_limits(lines, request);
-  } else if (way == Way::prepared) {
+  } else if (answer == DegradedAnswer::fallback) {
     lines.add("why") << "The route's fallback is given (" << text_of(*request.route().fallback)
                      << "). The upstream is not asked.";
   } else {

@@ -4,6 +4,7 @@ namespace spillway::jobs {
 
 // Without a default: a reason that is added has to be decided upon.
 bool is_deferred_for(Reason reason, Outcome outcome, const DeferralTerms& terms) {
+  if (terms.when == config::DeferWhen::prefer && !terms.is_preferred) return false;
   const bool is_refused =
       outcome == Outcome::denied || outcome == Outcome::expired || outcome == Outcome::evicted;
   switch (reason) {

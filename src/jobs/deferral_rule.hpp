@@ -1,12 +1,43 @@
-// In place of which refusals a request is deferred. The proxy and the simulator ask this one rule.
+// Which requests are deferred: by their method, before they are tried, and in place of which
+// refusals. The proxy and the simulator ask these rules.
 #pragma once
+
+#include <cstdint>
 
 #include "base/outcome.hpp"
 #include "base/reason.hpp"
+#include "config/defer.hpp"
+#include "http/head.hpp"
 
 namespace spillway::jobs {
 
+// A client that only reads expects the answer itself, unless it says otherwise.
+enum class Deferrable : std::uint8_t { never, if_preferred, yes };
+constexpr Deferrable deferrable(http::Verb method) {
+  switch (method) {
+    case http::Verb::connect:
+    case http::Verb::options:
+    case http::Verb::trace: return Deferrable::never;
+    case http::Verb::get:
+    case http::Verb::head: return Deferrable::if_preferred;
+    default: return Deferrable::yes;
+  }
+}
+
+// Whether a request is deferred before it is tried, even if there is room for it. `is_draining`:
+// the proxy. `is_preferred`: the client prefers respond-async (RFC 7240).
+constexpr bool comes_first(config::DeferWhen when, bool is_draining, bool is_preferred) {
+  switch (when) {
+    case config::DeferWhen::always: return true;
+    case config::DeferWhen::overloaded: return is_draining;
+    case config::DeferWhen::prefer: return is_preferred;
+  }
+  return false;
+}
+
 struct DeferralTerms {
+  config::DeferWhen when = config::DeferWhen::overloaded;
+  bool is_preferred = false;          // by the client
   bool include_limits = false;        // as in config::Defer
   bool has_clients_deadline = false;  // a later answer is of no use to this client
 };

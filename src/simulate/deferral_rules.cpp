@@ -38,16 +38,18 @@ const config::Defer* defer_of(const Scenario& scenario, const Request& request) 
 
 bool is_deferred_first(const Scenario& scenario, const Request& request) {
   const config::Defer* const defer = defer_of(scenario, request);
-  return defer != nullptr && !request.as_job && defer->when == config::DeferWhen::always;
+  return defer != nullptr && !request.as_job && jobs::comes_first(defer->when, false, false);
 }
 
 bool is_deferred_for(const Scenario& scenario, const Request& request, Reason refusal) {
   const config::Defer* const defer = defer_of(scenario, request);
-  if (defer == nullptr || request.as_job || defer->when == config::DeferWhen::prefer) return false;
-  if (refusal == Reason::event_loop_lag && scenario.defers_for_lag) return true;
+  if (defer == nullptr || request.as_job) return false;
+  const bool takes_lag = scenario.defers_for_lag && defer->when != config::DeferWhen::prefer;
+  if (refusal == Reason::event_loop_lag && takes_lag) return true;
   return jobs::is_deferred_for(
       refusal, outcome_of(refusal),
-      {.include_limits = defer->include_limits,
+      {.when = defer->when,
+       .include_limits = defer->include_limits,
        .has_clients_deadline = scenario.clients[request.demand.clients].deadline.has_value()});
 }
 

@@ -9,6 +9,7 @@
 namespace spillway::simulate {
 
 using dispatch::Offer;
+using overload::DegradedAnswer;
 using overload::Verdict;
 
 ProxyModel::ProxyModel(const Scenario& scenario)
@@ -47,7 +48,6 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
     return {Entry::answered, Duration{0}, nullptr};
   }
   const bool is_deferred = is_deferred_first(scenario_, request);
-  if (!is_deferred) signals_.record_offered();
   tenants_.record_offered(request.traffic_class, request.demand.tenant_id, tier_of(request).weight);
   const Verdict verdict = decide(request, now);
   if (verdict.kind == Verdict::Kind::drop) return refuse(request, Duration{0}, now);
@@ -116,69 +116,23 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
   return terms;
 }
 
-bool ProxyModel::has_fallback(const Request& request) const {
-  return scenario_.config.routes[index(subject_of(request).route)].fallback.has_value();
-}
-
-void ProxyModel::answer_from_store(Request& request, bool degraded) {
-  request.degraded = degraded;
-  request.answered_by = AnsweredBy::cache;
-}
-
-void ProxyModel::answer_by_fallback(Request& request) {
-  request.degraded = true;
-  request.answered_by = AnsweredBy::fallback;
-}
-
-bool ProxyModel::answers_error(Request& request, TimePoint now) {
-  if (is_shadow() || !store_.answers_error(subject_of(request).route, request.demand.key, now))
-    return false;
-  answer_from_store(request, true);
-  return true;
-}
-
-// As in the proxy: what is stored or prepared goes before every refusal, where a rule says so.
-bool ProxyModel::answers_refusal(Request& request, TimePoint now) {
-  const RouteId route = subject_of(request).route;
-  const config::Rule* const degrading = controller_.plan()->degrading(route, request.traffic_class);
-  if (degrading == nullptr || is_shadow()) return false;
-  if (degrading->mode != config::DegradeMode::skip_downstream &&
-      store_.answers_degraded(route, request.demand.key, now)) {
-    answer_from_store(request, true);
-    return true;
-  }
-  if (!has_fallback(request) || degrading->miss == config::Miss::deny) return false;
-  answer_by_fallback(request);
-  return true;
-}
-
-// Whether the rule's mode has a stored answer for a degraded request.
-bool ProxyModel::has_stored(const Request& request, const Verdict& verdict, TimePoint now) const {
-  return verdict.mode != config::DegradeMode::skip_downstream &&
-         store_.answers_degraded(subject_of(request).route, request.demand.key, now);
-}
-
 // The plan's verdict. A degraded request is answered from the cache or by the fallback, or becomes
 // cheaper (skip_downstream).
 Verdict ProxyModel::decide(Request& request, TimePoint now) {
   const overload::AdmissionRequest asking{subject_of(request).route, request.traffic_class,
                                           request.demand.tenant_id,
                                           tenant_budgets_.find(tier_of(request).number)};
-  Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
-  const bool is_degraded = verdict.kind == Verdict::Kind::degrade && !is_shadow();
-  if (is_degraded && has_stored(request, verdict, now)) {
-    answer_from_store(request, true);
-  } else if (is_degraded) {
-    const bool fallback = has_fallback(request);
-    const bool skips = verdict.mode == config::DegradeMode::skip_downstream;
-    if (skips && verdict.annotate.value_or(!fallback)) {
-      request.degraded = true;
-      request.work *= scenario_.backend.degraded_factor;
-    } else if (fallback && (skips || verdict.miss == config::Miss::fallback)) {
-      answer_by_fallback(request);
-    } else {
-      verdict = on_miss(verdict);
-    }
+  const overload::AdmissionPlan& plan = *controller_.plan();
+  Verdict verdict = overload::decide(plan, budgets_, asking, now, random_);
+  const config::Rule& rule = plan.rule(asking.route, asking.traffic_class);
+  const bool is_limited = overload::is_over_rate(verdict, plan.state(), rule);
+  if (!is_limited && !is_deferred_first(scenario_, request)) signals_.record_offered();
+  if (verdict.kind != Verdict::Kind::degrade && !is_shadow())
+    prefer_free_answer(request, verdict, now);
+  if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {
+    const DegradedAnswer answer = overload::degraded_answer(verdict, at_hand(request, now));
+    degrade(request, answer);
+    if (answer == DegradedAnswer::none) verdict = on_miss(verdict);
   }
   request.passage.token = verdict.token;
   return verdict;
@@ -186,12 +140,16 @@ Verdict ProxyModel::decide(Request& request, TimePoint now) {
 
 ProxyModel::Admission ProxyModel::refuse(Request& request, Duration retry_after, TimePoint now) {
   budgets_.give_back(request.passage.token);
-  if (answers_refusal(request, now)) return {Entry::answered, Duration{0}, nullptr};
-  if (!is_shadow()) return {Entry::refused, retry_after, nullptr};
+  const DegradedAnswer instead = answer_for_refusal(request, now);
+  if (!is_shadow()) {
+    degrade(request, instead);
+    const Entry entry = instead == DegradedAnswer::none ? Entry::refused : Entry::answered;
+    return {entry, entry == Entry::refused ? retry_after : Duration{0}, nullptr};
+  }
   request.passage.token = {};
   request.passage.ghost = &shadow_.pass(subject_of(request).route, now);
   forward(request, now);
-  return {Entry::forward, Duration{0}, nullptr, !would_answer_refusal(request, now)};
+  return {Entry::forward, Duration{0}, nullptr, instead == DegradedAnswer::none};
 }
 
 // With a Retry-After of at least that; what is deferred does not return.

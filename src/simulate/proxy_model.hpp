@@ -17,6 +17,7 @@
 #include "overload/budgets.hpp"
 #include "overload/controller.hpp"
 #include "overload/decide.hpp"
+#include "overload/degraded_answer.hpp"
 #include "overload/retry_booking.hpp"
 #include "overload/shard.hpp"
 #include "overload/tenant_shard.hpp"
@@ -121,9 +122,11 @@ class ProxyModel {
   overload::Verdict decide(Request& request, TimePoint now);
   static void answer_from_store(Request& request, bool degraded);
   static void answer_by_fallback(Request& request);
-  bool answers_refusal(Request& request, TimePoint now);
-  bool has_stored(const Request& request, const overload::Verdict& verdict, TimePoint now) const;
-  bool has_fallback(const Request& request) const;
+  overload::AtHand at_hand(const Request& request, TimePoint now) const;
+  // What takes the place of its refusal.
+  overload::DegradedAnswer answer_for_refusal(const Request& request, TimePoint now) const;
+  void prefer_free_answer(const Request& request, overload::Verdict& verdict, TimePoint now);
+  void degrade(Request& request, overload::DegradedAnswer answer) const;
   dispatch::Terms terms_of(const Request& request, const overload::Verdict& verdict,
                            TimePoint now) const;
   dispatch::Terms spare_terms(RouteId route) const;
@@ -134,7 +137,6 @@ class ProxyModel {
   void leave_flight(Request& request, TimePoint now);
   Admission haunt(Request& request, const dispatch::Terms& terms, TimePoint now);
   void leave_shadow(Request& request, TimePoint now);
-  bool would_answer_refusal(const Request& request, TimePoint now) const;
   void record_result(const Request& request, bool failed);
   void learn_times(const Request& request, TimePoint now);
   Milliseconds retry_after(const Request& request);

@@ -21,17 +21,9 @@ ProxyModel::Admission ProxyModel::haunt(Request& request, const dispatch::Terms&
   request.passage.token = {};
   request.passage.ghost = ghost;
   forward(request, now);
-  return {Entry::forward, Duration{0}, nullptr, is_refused && !would_answer_refusal(request, now)};
-}
-
-// Whether enforcing would answer it by what is stored or prepared.
-bool ProxyModel::would_answer_refusal(const Request& request, TimePoint now) const {
-  const RouteId route = subject_of(request).route;
-  const config::Rule* const degrading = controller_.plan()->degrading(route, request.traffic_class);
-  if (degrading == nullptr) return false;
-  const bool is_skip = degrading->mode == config::DegradeMode::skip_downstream;
-  if (!is_skip && store_.answers_degraded(route, request.demand.key, now)) return true;
-  return degrading->miss != config::Miss::deny && has_fallback(request);
+  const bool would_refuse =
+      is_refused && answer_for_refusal(request, now) == overload::DegradedAnswer::none;
+  return {Entry::forward, Duration{0}, nullptr, would_refuse};
 }
 
 void ProxyModel::leave_shadow(Request& request, TimePoint now) {

@@ -15,7 +15,7 @@
 #include "jobs/job.hpp"
 #include "overload/budgets.hpp"
 #include "resilience/circuit_breaker.hpp"
-#include "resilience/server_set.hpp"
+#include "resilience/server_search.hpp"
 
 namespace spillway::simulate {
 
@@ -45,7 +45,7 @@ struct Passage {
 // ServersModel: its attempts at servers.
 struct RequestCall {
   std::uint32_t server = 0;  // of the last one
-  resilience::ServerSet tried;
+  resilience::ServerSearch search;
   resilience::CircuitBreaker::Call of_circuit;
   bool is_open = false;      // connected, and its end not yet recorded
   bool was_refused = false;  // a connection, by any server

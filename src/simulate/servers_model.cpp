@@ -32,26 +32,20 @@ ServersModel::Connected ServersModel::connect_in_turn(Request& request, const Ac
 ServersModel::Connected ServersModel::connect(Request& request, const Accepts& accepts,
                                               TimePoint now) {
   RequestCall& call = request.call;
-  ServerSet refused;  // by their circuits
-  bool is_any_asked = false;
+  call.search.begin_attempt(all_);
   ++turn_;
   for (;;) {
-    const ServerSet left = all_ - call.tried - refused;
-    if (left.empty()) {
-      if (is_any_asked || call.tried.empty() || refused == all_)
-        return is_any_asked ? Connected::refused : Connected::circuits_open;
-      call.tried = {};
-      continue;
-    }
+    const ServerSet left = call.search.candidates();
+    if (left.empty())
+      return call.search.is_any_tried() ? Connected::refused : Connected::circuits_open;
     const std::size_t server = choose(left, now);
     call.of_circuit = {.allowed = true};
     if (!breakers_.empty()) call.of_circuit = breakers_[server].allow(now);
     if (!call.of_circuit) {
-      refused.insert(server);
+      call.search.refuse(server);
       continue;
     }
-    is_any_asked = true;
-    call.tried.insert(server);
+    call.search.try_at(server);
     if (!accepts(server)) {
       call.was_refused = true;
       record(server, call.of_circuit, CallResult::failure, now);
@@ -75,7 +69,7 @@ std::optional<Duration> ServersModel::retry(Request& request, TimePoint due, Tim
   RequestCall& call = request.call;
   const config::Retries& settings = settings_.retries;
   const resilience::AttemptFacts facts{.is_body_at_hand = true,
-                                       .has_untried_server = !(all_ - call.tried).empty(),
+                                       .has_untried_server = call.search.has_untried(),
                                        .retries = call.retries,
                                        .most_retries = settings.attempts,
                                        .pauses = call.pauses,

@@ -23,14 +23,15 @@ bool is_above_share(Upstream& upstream, std::size_t server) {
 void UpstreamCall::abandon(const http::BodyReader* body, std::shared_ptr<const void> watched) {
   const TimePoint now = services_.now();
   if (!connection_ || !admission_.has_slot() || !current_.sent_any) return drop();
-  if (current_.has_head && is_event_stream(request_.head.method, response_)) return drop();
+  const bool has_head = current_.head == Head::received;
+  if (has_head && is_event_stream(request_.head.method, response_)) return drop();
   const bool has_timed_out = may_answer_too_late();
   if (so_far_.has_server_failed && !has_timed_out) return drop();
   std::optional<AbandonedRequest::AtWork> at_work;
   // After a timeout nothing is learned: what is learned is for waits that it bounds.
   if (!has_timed_out && current_.at_work_since && !admission_.announces_degrade()) {
     at_work = {request_.subject.route, *current_.at_work_since,
-               !current_.has_head && !expects_long_response(request_.head, request_.upgrade)};
+               !has_head && !expects_long_response(request_.head, request_.upgrade)};
   }
   const TimePoint until =
       has_timed_out ? now + dispatch::hold_past_timeout(request_.upstream_config().response_timeout)
@@ -76,7 +77,7 @@ TimePoint UpstreamCall::response_expected_by() const {
 }
 
 RestOfResponse UpstreamCall::rest_of_response(const http::BodyReader* body) const {
-  if (!current_.has_head)
+  if (current_.head != Head::received)
     return {{.head_bytes = request_.limits().header_bytes}, request_.head.method};
   if (body != nullptr) return RestOfResponse(*body);
   RestOfResponse rest(http::BodyReader(response_.framing, http::BodyReader::kNoLimit,

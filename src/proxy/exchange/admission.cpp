@@ -36,7 +36,7 @@ bool Admission::decide_again() {
   const bool is_normal = plan.state() == State::normal && record_.state == State::normal;
   if (is_normal || shadow_.outcome) return false;
   give_back_token();
-  is_degraded_ = announces_degrade_ = false;
+  degraded_ = Degraded::no;
   judge(nullptr, services_.now());
   return true;
 }
@@ -50,14 +50,11 @@ void Admission::judge(overload::TenantBudget* budget, TimePoint now) {
   Random draws = draws_;
   verdict_ = overload::decide(plan, request_.upstream().budgets, asked, now, draws);
   record_ = overload::record_of(asked, plan, verdict_);
-  // What a tenant's rate limit refuses would not reach the upstream in any state.
-  const bool is_limited =
-      verdict_.reason == Reason::budget_exceeded &&
-      (plan.state() == State::normal || !plan.rule(asked.route, asked.traffic_class).budget);
   using Kind = overload::Verdict::Kind;
   const bool is_held =
       verdict_.kind == Kind::deny || verdict_.kind == Kind::drop || verdict_.kind == Kind::degrade;
-  if (is_held && !is_limited) count_offered();
+  if (is_held && !is_over_rate(verdict_, plan.state(), plan.rule(asked.route, asked.traffic_class)))
+    count_offered();
 }
 
 void Admission::count_offered() {
@@ -109,7 +106,7 @@ std::optional<Fault> Admission::refuse(const Fault& fault) {
 }
 
 void Admission::degrade_for(Reason reason, config::DegradeMode mode) {
-  is_degraded_ = true;
+  degraded_ = Degraded::answer;
   verdict_.mode = mode;
   verdict_.reason = record_.reason = reason;
 }
@@ -143,7 +140,7 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
     terms.short_wait_reason = verdict_.reason;
   }
   const config::Dispatch& dispatch = request_.upstream_config().dispatch;
-  if (dispatch.deadline_aware && !announces_degrade_)
+  if (dispatch.deadline_aware && !announces_degrade())
     terms.answer_by = request_.subject.response_deadline(uncounted_);
   if (terms.answer_by != kNever) {
     const auto times = request_.generation->route_latency.times(request_.subject.route, now);
@@ -151,7 +148,8 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
     terms.takes_at_least = times ? times->least : Duration{0};
   }
   terms.newest_first = record_.newest_first;
-  terms.cost = request_.generation->route_cost.estimate(request_.subject.route, announces_degrade_);
+  terms.cost =
+      request_.generation->route_cost.estimate(request_.subject.route, announces_degrade());
   return terms;
 }
 
@@ -285,7 +283,7 @@ void Admission::on_slot() {
 
 void Admission::on_answer(std::optional<Duration> latency, bool failed, TimePoint now) {
   is_answered_ = true;
-  if (!latency || announces_degrade_) return;
+  if (!latency || announces_degrade()) return;
   const RouteId route = request_.subject.route;
   LocalGeneration& generation = *request_.generation;
   const dispatch::LogTime log_latency(*latency);
@@ -300,12 +298,12 @@ void Admission::on_answer(std::optional<Duration> latency, bool failed, TimePoin
 void Admission::release_slot(TimePoint now) {
   const Duration held = now - dispatched_;
   const bool is_like_live = shadow_.ghost != nullptr && !shadow_.ghost->is_crowded;
-  if ((slot_ || is_like_live) && !announces_degrade_)
+  if ((slot_ || is_like_live) && !announces_degrade())
     request_.generation->class_cost.record(request_.subject.route, held, now);
   leave_shadow(true);
   if (!slot_) return;
-  request_.generation->route_cost.record(request_.subject.route, held, announces_degrade_);
-  if (!announces_degrade_)
+  request_.generation->route_cost.record(request_.subject.route, held, announces_degrade());
+  if (!announces_degrade())
     request_.generation->service_time.record(request_.subject.route, held, now);
   slot_.release(now);
 }
@@ -350,7 +348,7 @@ void Admission::leave_shadow(bool served) {
   Gate::Ghost& ghost = *std::exchange(shadow_.ghost, nullptr);
   if (served && !ghost.is_crowded) {
     request_.generation->route_cost.record(request_.subject.route, now - dispatched_,
-                                           announces_degrade_);
+                                           announces_degrade());
   }
   const std::optional<Reason> lost = gate().leave_shadow(ghost, served, now);
   if (lost) refuse(no_slot(*lost, retry_after()));

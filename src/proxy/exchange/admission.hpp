@@ -5,6 +5,7 @@
 // gate (dispatch/shadow_gate.hpp): so signals and rules see the queue that there would be.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "base/outcome.hpp"
@@ -51,13 +52,16 @@ class Admission {
   void use_token() { verdict_.token = {}; }
 
   // --- Degradation.
-  bool is_degraded() const { return is_degraded_; }
-  void set_degraded() { is_degraded_ = true; }
+  enum class Degraded : std::uint8_t {
+    no,
+    answer,  // a stored or fallback response is given
+    work,    // the upstream is asked to skip expensive work (Spillway-Degrade)
+  };
+  bool is_degraded() const { return degraded_ != Degraded::no; }
+  bool announces_degrade() const { return degraded_ == Degraded::work; }
+  void set_degraded(Degraded degraded) { degraded_ = degraded; }
   // Degraded after all: a stored or fallback response in place of a failure or refusal.
   void degrade_for(Reason reason, config::DegradeMode mode);
-  // The upstream is asked to skip expensive work (Spillway-Degrade).
-  bool announces_degrade() const { return announces_degrade_; }
-  void announce_degrade() { is_degraded_ = announces_degrade_ = true; }
 
   // --- The slot.
   // `arrived`: when its wait at the gate begins. `uncounted`: the time since its arrival that is
@@ -157,8 +161,7 @@ class Admission {
   Shadow shadow_;
   bool is_offered_ = false;   // counted as work for the upstream
   bool is_answered_ = false;  // by the upstream
-  bool is_degraded_ = false;
-  bool announces_degrade_ = false;
+  Degraded degraded_ = Degraded::no;
 };
 
 }  // namespace spillway::proxy

@@ -25,7 +25,7 @@ std::optional<Answer> Exchange::follow_verdict() {
   const overload::Verdict& verdict = admission_.verdict();
   if (lookup_.accepts_only_stored()) {
     const bool is_degraded = verdict.kind == Kind::degrade && !request_.is_shadow() &&
-                             verdict.mode != config::DegradeMode::skip_downstream;
+                             overload::gives_stored(verdict.mode);
     if (!is_degraded || !lookup_.may_serve_stale()) return only_if_cached();
   }
   std::optional<Fault> refused;

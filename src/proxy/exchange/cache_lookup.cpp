@@ -72,7 +72,7 @@ void CacheLookup::revalidate(cache::ResponseCache& cache, const cache::StoredPtr
   status_.has_cache = true;
   looked_up_ = true;
   stored_ = stored;
-  fetches_for_cache_ = true;
+  fetch_ = cache::Fetch::to_store;
 }
 
 // A backend may vary its response by a trusted proxy's forwarding fields. Repeated ones, and
@@ -98,13 +98,12 @@ bool CacheLookup::read_range() {
   return range_.has_value();
 }
 
-// No single flight for a response that cannot be stored, nor for a request that demands an answer
-// of the upstream.
 void CacheLookup::plan_fetch() {
-  fetches_for_cache_ = cache_ != nullptr && request_.head.method == http::Verb::get &&
-                       !directives_.no_store && !range_;
-  const bool insists = directives_.no_cache || directives_.max_age == std::chrono::seconds(0);
-  shares_response_ = fetches_for_cache_ && !is_unstorable_ && (accepts_stale_ || !insists);
+  if (cache_ == nullptr) return;
+  fetch_ = cache::fetch_for(directives_, {.is_get = request_.head.method == http::Verb::get,
+                                          .wants_part = wants_part(),
+                                          .was_unstorable = is_unstorable_,
+                                          .accepts_stale = accepts_stale_});
 }
 
 // Identified tenants share no responses unless the route says so (across_tenants).

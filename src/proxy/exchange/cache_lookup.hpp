@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cache/rules/cache_key.hpp"
+#include "cache/rules/fetch.hpp"
 #include "cache/rules/serving.hpp"
 #include "cache/store/response_cache.hpp"
 #include "cache/store/stored_response.hpp"
@@ -68,10 +69,10 @@ class CacheLookup {
 
   // --- The upstream is asked, to fill the cache too.
   void plan_fetch();
-  void cancel_fetch() { fetches_for_cache_ = shares_response_ = false; }
-  bool fetches_for_cache() const { return fetches_for_cache_; }
+  void cancel_fetch() { fetch_ = cache::Fetch::plain; }
+  bool fetches_for_cache() const { return fetch_ != cache::Fetch::plain; }
   // Single flight: one request per key asks the upstream, the others wait for its response.
-  bool shares_response() const { return shares_response_; }
+  bool shares_response() const { return fetch_ == cache::Fetch::shared; }
   void follow() { was_follower_ = true; }
   bool was_follower() const { return was_follower_; }
 
@@ -110,11 +111,10 @@ class CacheLookup {
   std::optional<http::ByteRange> part_;  // of it
   http::CacheStatus status_;
   observe::CacheLookup result_ = observe::CacheLookup::bypass;
+  cache::Fetch fetch_ = cache::Fetch::plain;
   bool looked_up_ = false;
   bool is_unstorable_ = false;  // its last response was: no request waits for this one
   bool accepts_stale_ = false;
-  bool fetches_for_cache_ = false;
-  bool shares_response_ = false;
   bool was_follower_ = false;
   bool wants_refresh_ = false;
 };

@@ -50,24 +50,25 @@ bool Deferral::may_be_deferred() const {
 // By its method and its form.
 bool Deferral::has_form_to_defer() const {
   const http::RequestHead& head = request_.head;
-  if (request_.is_own || request_.is_shadow() || !request_.upgrade.empty() ||
-      head.method == http::Verb::connect || head.method == http::Verb::options ||
-      head.method == http::Verb::trace)
-    return false;
-  // A client that only reads expects the answer itself, unless it says otherwise.
-  const bool is_safe = head.method == http::Verb::get || head.method == http::Verb::head;
-  return !is_safe || jobs::parse_prefer(head.fields).respond_async;
+  if (request_.is_own || request_.is_shadow() || !request_.upgrade.empty()) return false;
+  const jobs::Deferrable by_method = jobs::deferrable(head.method);
+  return by_method == jobs::Deferrable::yes ||
+         (by_method == jobs::Deferrable::if_preferred && is_preferred());
+}
+
+// As far as the route's `when` asks for it: the field is read only then.
+bool Deferral::is_wished(const config::Defer& settings) const {
+  return settings.when == config::DeferWhen::prefer && is_preferred();
+}
+
+bool Deferral::is_preferred() const {
+  return jobs::parse_prefer(request_.head.fields).respond_async;
 }
 
 bool Deferral::comes_first() const {
   const config::Defer* const settings = defer();
-  if (settings == nullptr || !may_be_deferred()) return false;
-  switch (settings->when) {
-    case config::DeferWhen::always: return true;
-    case config::DeferWhen::overloaded: return services_.draining;
-    case config::DeferWhen::prefer: return jobs::parse_prefer(request_.head.fields).respond_async;
-  }
-  return false;
+  return settings != nullptr && may_be_deferred() &&
+         jobs::comes_first(settings->when, services_.draining, is_wished(*settings));
 }
 
 bool Deferral::has_key() const {
@@ -128,11 +129,10 @@ bool Deferral::takes(const Fault& fault) const {
   const config::Defer* const settings = defer();
   if (settings == nullptr || call_.was_sent() || session_.has_started() || !may_be_deferred())
     return false;
-  if (settings->when == config::DeferWhen::prefer &&
-      !jobs::parse_prefer(request_.head.fields).respond_async)
-    return false;
   return jobs::is_deferred_for(fault.reason, fault.outcome,
-                               {.include_limits = settings->include_limits,
+                               {.when = settings->when,
+                                .is_preferred = is_wished(*settings),
+                                .include_limits = settings->include_limits,
                                 .has_clients_deadline = request_.subject.has_clients_deadline()});
 }
 

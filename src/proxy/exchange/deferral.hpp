@@ -83,6 +83,8 @@ class Deferral {
   bool would_be_lost() const;
   bool may_be_deferred() const;
   bool has_form_to_defer() const;
+  bool is_preferred() const;
+  bool is_wished(const config::Defer& settings) const;
   bool is_letter(const Fault& fault) const;
   std::chrono::seconds longest_wait() const;
   Task<std::optional<Fault>> read_content(std::string& content, std::uint64_t most);

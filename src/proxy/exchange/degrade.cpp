@@ -1,9 +1,12 @@
 // Degraded responses, and stored ones in place of the upstream's failure.
-#include "config/choices.hpp"
+#include "http/local_response.hpp"
+#include "overload/degraded_answer.hpp"
 #include "proxy/exchange/answer_source.hpp"
 #include "proxy/exchange/exchange.hpp"
 
 namespace spillway::proxy {
+
+using overload::DegradedAnswer;
 
 // A response that costs the upstream nothing takes precedence over every refusal, also of a tenant
 // above its share or a class whose budget is spent.
@@ -12,13 +15,14 @@ void Exchange::prefer_free_response() {
   if (verdict.kind == overload::Verdict::Kind::degrade || request_.is_shadow()) return;
   const config::Rule* const rule = admission_.overload_rule();
   if (rule == nullptr || rule->strategy != config::Strategy::degrade) return;
-  if (has_free_response(*rule)) admission_.prefer(*rule);
+  if (costs_nothing(overload::answer_of_mode(rule->mode, rule->annotate, at_hand(rule->mode))))
+    admission_.prefer(*rule);
 }
 
-bool Exchange::has_free_response(const config::Rule& rule) {
-  if (rule.mode == config::DegradeMode::skip_downstream)
-    return has_fallback() && !rule.annotate.value_or(false);
-  return lookup_.look_up_stale();
+// What a rule of that mode may give without the upstream.
+overload::AtHand Exchange::at_hand(config::DegradeMode mode) {
+  return {.stored = overload::gives_stored(mode) && lookup_.look_up_stale(),
+          .fallback = has_fallback()};
 }
 
 // Answers from the cache or the fallback, or has the upstream do less. Without an answer the
@@ -29,28 +33,22 @@ std::optional<Answer> Exchange::degrade() {
     return std::nullopt;
   }
   const config::DegradeMode mode = admission_.verdict().mode;
-  if (mode == config::DegradeMode::skip_downstream) return skip_downstream();
-  if (lookup_.is_usable()) {
-    lookup_.accept_stale();
+  if (overload::gives_stored(mode)) lookup_.accept_stale();
+  switch (overload::degraded_answer(admission_.verdict(), at_hand(mode))) {
     // cache_only promises not to ask the upstream: no refresh.
-    if (lookup_.look_up_stale()) return cached(mode == config::DegradeMode::stale_ok);
+    case DegradedAnswer::stored: return cached(mode == config::DegradeMode::stale_ok);
+    case DegradedAnswer::fallback: return fallback();
+    case DegradedAnswer::cheaper:
+      admission_.set_degraded(Admission::Degraded::work);
+      lookup_.cancel_fetch();  // a reduced response must not be stored
+      return std::nullopt;
+    case DegradedAnswer::none: break;
   }
   return on_miss();
 }
 
-std::optional<Answer> Exchange::skip_downstream() {
-  if (admission_.verdict().annotate.value_or(!has_fallback())) {
-    admission_.announce_degrade();
-    lookup_.cancel_fetch();  // a reduced response must not be stored
-    return std::nullopt;
-  }
-  if (!has_fallback()) return on_miss();
-  return fallback();
-}
-
-// The rule's mode has no degraded response.
+// There is no degraded response.
 std::optional<Answer> Exchange::on_miss() {
-  if (admission_.verdict().miss == config::Miss::fallback && has_fallback()) return fallback();
   const std::optional<Fault> fault = admission_.on_miss();
   if (fault) return *fault;
   lookup_.plan_fetch();
@@ -58,25 +56,21 @@ std::optional<Answer> Exchange::on_miss() {
 }
 
 Answer Exchange::cached(bool refresh) {
-  admission_.set_degraded();
+  admission_.set_degraded(Admission::Degraded::answer);
   lookup_.take(refresh);
   admission_.give_back_token();
   return CachedResponse{};
 }
 
 Answer Exchange::fallback() {
-  admission_.set_degraded();
+  admission_.set_degraded(Admission::Degraded::answer);
   admission_.give_back_token();
   return RouteFallback{};
 }
 
-// A fallback of status 2xx or 3xx answers only GET and HEAD: the client of a POST must not conclude
-// that it succeeded.
 bool Exchange::has_fallback() const {
   const auto* const fallback = request_.generation->fallback(request_.subject.route);
-  if (fallback == nullptr) return false;
-  const http::Verb method = request_.head.method;
-  return method == http::Verb::get || method == http::Verb::head || fallback->status() >= 400;
+  return fallback != nullptr && http::fallback_answers(fallback->status(), request_.head.method);
 }
 
 // A stored response in place of the upstream's, if that is a 304 or a failure.
@@ -114,23 +108,20 @@ std::optional<Answer> Exchange::instead_of_refusal(const Fault& fault) {
   if (!is_refusal(fault) || request_.is_own || request_.is_shadow()) return std::nullopt;
   const config::Rule* const rule = admission_.degrading_rule();
   if (rule == nullptr) return std::nullopt;
-  const bool is_skip = rule->mode == config::DegradeMode::skip_downstream;
+  overload::AtHand has{.fallback = has_fallback()};
   // An open circuit is the upstream's failure: that is for stale_if_error to say.
-  const bool may_be_stored = !is_skip && !is_of_upstream(fault.reason);
-  const bool has_stored = may_be_stored && (admission_.is_queued() ? lookup_.look_up_stale_again()
-                                                                   : lookup_.look_up_stale());
-  if (!has_stored && !has_fallback_for_refusal(*rule)) return std::nullopt;
+  if (overload::gives_stored(rule->mode) && !is_of_upstream(fault.reason)) {
+    has.stored = admission_.is_queued() ? lookup_.look_up_stale_again() : lookup_.look_up_stale();
+  }
+  const DegradedAnswer instead = overload::answer_for_refusal(*rule, has);
+  if (instead == DegradedAnswer::none) return std::nullopt;
   flight_.end(fault);
   call_.abandon();
   fill_.drop();
   admission_.degrade_for(fault.reason, rule->mode);
-  if (!has_stored) return fallback();
+  if (instead == DegradedAnswer::fallback) return fallback();
   lookup_.take_for_refusal(rule->mode == config::DegradeMode::stale_ok);
   return CachedResponse{};
-}
-
-bool Exchange::has_fallback_for_refusal(const config::Rule& degrading) {
-  return degrading.miss != config::Miss::deny && has_fallback();
 }
 
 // Shadow mode: whether enforcing would do so. Asked before the upstream is: its response may be
@@ -138,8 +129,10 @@ bool Exchange::has_fallback_for_refusal(const config::Rule& degrading) {
 bool Exchange::would_answer_refusal() {
   const config::Rule* const rule = admission_.degrading_rule();
   if (rule == nullptr) return false;
-  const bool is_skip = rule->mode == config::DegradeMode::skip_downstream;
-  return (!is_skip && lookup_.would_have_stale()) || has_fallback_for_refusal(*rule);
+  const overload::AtHand has{
+      .stored = overload::gives_stored(rule->mode) && lookup_.would_have_stale(),
+      .fallback = has_fallback()};
+  return overload::answer_for_refusal(*rule, has) != DegradedAnswer::none;
 }
 
 void Exchange::take_stale_for(const Fault& fault, std::optional<unsigned> status) {

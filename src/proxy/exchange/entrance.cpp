@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "http/accept.hpp"
-#include "http/ascii.hpp"
 #include "proxy/exchange/room_question.hpp"
 #include "proxy/exchange/visit.hpp"
 #include "proxy/exchange/visitor_identity.hpp"
@@ -25,12 +24,6 @@ using waiting::WaitingRoom;
 constexpr Milliseconds kAhead{2'000};
 // How often what a session has opened is ended with it, where it has a resource.
 constexpr Milliseconds kLookAtSession{1'000};
-
-// What the upstream says of the visitor's session.
-bool says(const http::ResponseHead& response, std::string_view word) {
-  const http::Field* const field = response.fields.find("Spillway-Session");
-  return field != nullptr && http::iequals(field->value, word);
-}
 
 }  // namespace
 
@@ -226,16 +219,13 @@ void Entrance::let_in(const waiting::TicketId& id) {
   if (!out.overflowed()) request_.pass = {pass_.data(), out.size()};
 }
 
-bool Entrance::has_failed(unsigned status, const http::ResponseHead* response) const {
-  return claimed_ && (status >= 500 || (response != nullptr && says(*response, "refused")));
-}
-
-bool Entrance::is_over(const http::ResponseHead& response) const {
-  return inside_ && says(response, "end");
+Task<> Entrance::end_session(SessionEnd how) {
+  if (how == SessionEnd::over) return leave();
+  return go_back();
 }
 
 // If the store does not know of it, the session lasts until it is idle.
-Task<> Entrance::end_session() {
+Task<> Entrance::leave() {
   waiting::Cancel leave{.id = *std::exchange(inside_, std::nullopt)};
   if (first_pass_) leave.issued = first_pass_->time;
   const std::optional<bool> was_here = co_await ask_room(*room_, leave, asker());

@@ -13,6 +13,7 @@
 #include "proxy/exchange/request_context.hpp"
 #include "proxy/exchange/room_question.hpp"
 #include "proxy/exchange/services.hpp"
+#include "proxy/exchange/session_end.hpp"
 #include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/visitor_status.hpp"
 #include "proxy/exchange/visitor_tokens.hpp"
@@ -48,15 +49,14 @@ class Entrance {
   // Of WaitingPage.
   Reason reason() const { return reason_; }
 
-  // Before the head of the request's response is sent: a visitor who came in with it gets no pass
-  // for a failure, 5xx or "Spillway-Session: refused", but has its place in line again, and its
-  // ticket, by go_back(). `response`: of the upstream, if it is what is sent.
-  bool has_failed(unsigned status, const http::ResponseHead* response) const;
-  Task<> go_back();
-  // The upstream says "Spillway-Session: end": the visitor needs it no more, and another one comes
-  // in at once instead of once it is idle.
-  bool is_over(const http::ResponseHead& response) const;
-  Task<> end_session();
+  // The visitor's, for session_end().
+  VisitorSession session() const {
+    return {.is_open = inside_.has_value(), .is_new = claimed_.has_value()};
+  }
+  // Before the head of the response is sent that ends it: with `in_line` the visitor gets no pass,
+  // but keeps its ticket; when it is over, another visitor comes in at once instead of once it is
+  // idle.
+  Task<> end_session(SessionEnd how);
 
   // Of a visitor with a pass: it is still here.
   void report_stay(TimePoint now) { stay_.report(now); }
@@ -100,6 +100,8 @@ class Entrance {
   Answer tell_stamped(const waiting::Token& stamp);
   Answer tell_again(std::optional<waiting::Token> token);
   Answer tell(const VisitorStatus& status, std::optional<waiting::Token> token);
+  Task<> leave();
+  Task<> go_back();
 
   Services& services_;
   RequestContext& request_;

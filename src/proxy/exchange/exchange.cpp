@@ -150,28 +150,21 @@ void Exchange::substitute(Answer& answer) {
 }
 
 // Sends the answer. A fault if it could not be sent to its end. A visitor's session in a waiting
-// room may end first: the upstream says so, or it began with this request, which failed.
+// room may end first.
 Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
-  const Fault* const fault = fault_in(answer);
-  const bool is_relayed = is<UpstreamResponse>(answer);
-  if (session_.has_started() || (fault == nullptr && !is_relayed)) return send_as(answer);
-  const http::ResponseHead* const response = is_relayed ? &call_.response() : nullptr;
-  if (entrance_.has_failed(is_relayed ? response->status : fault->status, response))
-    return send_failed_entry(answer);
-  if (is_relayed && entrance_.is_over(*response)) return send_last(answer);
-  return send_as(answer);
+  const SessionEnd end = session_.has_started() ? SessionEnd::none : session_end_with(answer);
+  return end == SessionEnd::none ? send_as(answer) : send_last(answer, end);
 }
 
-// Sends the answer after which the visitor's session ends.
-Task<std::optional<Fault>> Exchange::send_last(const Answer& answer) {
-  co_await entrance_.end_session();
-  std::optional<Fault> failure = co_await send_as(answer);
-  co_return failure;
+SessionEnd Exchange::session_end_with(const Answer& answer) const {
+  if (const Fault* const fault = fault_in(answer))
+    return session_end(entrance_.session(), fault->status, nullptr);
+  if (!is<UpstreamResponse>(answer)) return SessionEnd::none;
+  return session_end(entrance_.session(), call_.response().status, &call_.response());
 }
 
-// Sends the failure of a request with which a visitor's session began: the visitor waits again.
-Task<std::optional<Fault>> Exchange::send_failed_entry(const Answer& answer) {
-  co_await entrance_.go_back();
+Task<std::optional<Fault>> Exchange::send_last(const Answer& answer, SessionEnd end) {
+  co_await entrance_.end_session(end);
   std::optional<Fault> failure = co_await send_as(answer);
   co_return failure;
 }

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "overload/degraded_answer.hpp"
 #include "proxy/exchange/admission.hpp"
 #include "proxy/exchange/answer.hpp"
 #include "proxy/exchange/cache_fill.hpp"
@@ -70,8 +71,8 @@ class Exchange {
   Task<Answer> defer(std::optional<Fault> refused);
   void substitute(Answer& answer);
   Task<std::optional<Fault>> send(const Answer& answer);
-  Task<std::optional<Fault>> send_failed_entry(const Answer& answer);
-  Task<std::optional<Fault>> send_last(const Answer& answer);
+  SessionEnd session_end_with(const Answer& answer) const;
+  Task<std::optional<Fault>> send_last(const Answer& answer, SessionEnd end);
   Task<std::optional<Fault>> send_as(const Answer& answer);
 
   // What the request is (classify.cpp).
@@ -86,17 +87,15 @@ class Exchange {
 
   // Degraded and stale responses (degrade.cpp).
   std::optional<Answer> degrade();
-  std::optional<Answer> skip_downstream();
   std::optional<Answer> on_miss();
   void prefer_free_response();
-  bool has_free_response(const config::Rule& rule);
+  overload::AtHand at_hand(config::DegradeMode mode);
   bool has_fallback() const;
   Answer fallback();
   Answer cached(bool refresh);
   std::optional<Answer> cached_instead();
   bool take_stale_instead(const Fault& fault);
   std::optional<Answer> instead_of_refusal(const Fault& fault);
-  bool has_fallback_for_refusal(const config::Rule& degrading);
   bool would_answer_refusal();
   void take_stale_for(const Fault& fault, std::optional<unsigned> status);
 

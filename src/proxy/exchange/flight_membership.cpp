@@ -19,6 +19,12 @@ void deliver_all(cache::Follower* first) {
 
 }  // namespace
 
+cache::Landing landing_after(const Fault& fault) {
+  if (fault.outcome == Outcome::client_gone) return cache::Landing::leads;
+  if (fault.outcome != Outcome::error) return cache::Landing::refused;
+  return fault.reason == Reason::deadline_expired ? cache::Landing::leads : cache::Landing::failed;
+}
+
 FlightMembership::FlightMembership(Services& services, const RequestContext& request,
                                    CacheLookup& lookup, Parking& parking)
     : request_(request), lookup_(lookup), parking_(parking) {
@@ -91,11 +97,8 @@ void FlightMembership::land(cache::Landing how) {
 
 void FlightMembership::end(const Fault& fault) {
   if (!leads_) return;
-  const bool is_out_of_time =
-      fault.outcome == Outcome::error && fault.reason == Reason::deadline_expired;
-  if (fault.outcome == Outcome::error && !is_out_of_time) return land(cache::Landing::failed);
-  if (fault.outcome != Outcome::client_gone && !is_out_of_time)
-    return land(cache::Landing::refused);
+  const cache::Landing landing = landing_after(fault);
+  if (landing != cache::Landing::leads) return land(landing);
   leads_ = false;
   deliver_all(flights().hand_over(hash_));
 }

@@ -20,6 +20,12 @@ namespace spillway::proxy {
 // A follower, delivered through its worker's mailbox.
 struct SharedResponse : cache::Follower, Letter {};
 
+// What the fault of a leader is for its followers. If its client left or its deadline passed, the
+// longest waiting one leads. If the leader was refused, the followers ask for themselves at once,
+// with the rest of their max_wait_ms: behind a new leader each would wait only to be refused as
+// well.
+cache::Landing landing_after(const Fault& fault);
+
 class FlightMembership {
  public:
   FlightMembership(Services& services, const RequestContext& request, CacheLookup& lookup,
@@ -43,10 +49,7 @@ class FlightMembership {
 
   // The leader's result for its followers. Without effect unless it leads.
   void land(cache::Landing how);
-  // The request ends with this fault. If its client left or its deadline passed, the longest
-  // waiting follower takes over. If the gate refused it, the followers ask for themselves at once,
-  // with the rest of their max_wait_ms: behind a new leader each would wait only to be refused as
-  // well.
+  // The request ends with this fault: see landing_after(). Without effect unless it leads.
   void end(const Fault& fault);
 
  private:

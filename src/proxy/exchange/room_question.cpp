@@ -1,9 +1,9 @@
 #include "proxy/exchange/room_question.hpp"
 
 #include <memory>
-#include <mutex>
 
 #include "proxy/exchange/visitor_status.hpp"
+#include "proxy/net/timed_letter.hpp"
 
 namespace spillway::proxy {
 
@@ -13,15 +13,6 @@ using waiting::WaitingRoom;
 
 // Longer than the log takes to find out that it does not answer.
 constexpr Duration kLogPatience = std::chrono::milliseconds(2'500);
-
-// The request and the call share it: the call may come back after the request has ended.
-struct RoomQuestion {
-  std::shared_ptr<RoomCall> call;
-  std::mutex mutex;
-  bool is_answered = false;
-  bool is_given_up = false;
-  Letter letter;
-};
 
 // For a visitor with a stamp: turned away, or waiting without a ticket. nullopt: ask the log.
 std::optional<WaitingRoom::Contact> look_first(SharedWaitingRoom& room, const waiting::Token& stamp,
@@ -47,31 +38,14 @@ bool judge_work(SharedWaitingRoom& room, const waiting::Token& stamp, std::strin
 
 Task<std::optional<waiting::Outcome>> ask_log(SharedWaitingRoom& room, waiting::Command command,
                                               RoomAsker asker) {
-  const auto question = std::make_shared<RoomQuestion>();
-  question->letter.home = &asker.services.mailbox;
-  question->letter.parking = &asker.parking;
-  const auto call = std::make_shared<RoomCall>(std::move(command), [question] {
-    const std::lock_guard lock(question->mutex);
-    question->is_answered = true;
-    if (!question->is_given_up) question->letter.home->deliver(question->letter);
-  });
+  const auto answered = std::make_shared<TimedLetter>(asker.services.mailbox, asker.parking);
+  const auto call =
+      std::make_shared<RoomCall>(std::move(command), [answered] { answered->deliver(); });
   const bool is_taken = room.outbox().submit(call);
   if (!is_taken) co_return std::nullopt;
   const TimePoint until = asker.services.now() + kLogPatience;
-  Letter& letter = question->letter;
-  while (!letter.delivered && asker.services.now() < until) {
-    co_await asker.parking.park({.deadline = until});
-  }
-  bool is_coming = true;
-  if (!letter.delivered) {
-    const std::lock_guard lock(question->mutex);
-    is_coming = question->is_answered;
-    question->is_given_up = !is_coming;
-  }
-  if (!is_coming) co_return std::nullopt;
-  while (!letter.delivered) {
-    co_await asker.parking.park({});
-  }
+  const bool is_answered = co_await answered->wait(asker.services.loop, until);
+  if (!is_answered) co_return std::nullopt;
   co_return call->outcome;
 }
 

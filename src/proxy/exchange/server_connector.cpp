@@ -30,21 +30,15 @@ Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimeP
   Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
   const Duration max_idle =
       http::is_idempotent(request_.head.method) ? Duration::max() : Duration(kFreshEnough);
-  const resilience::ServerSet all = upstream().servers.all();
   Connected connected;
-  bool is_any_asked = false;
-  resilience::ServerSet refused;
+  search_.begin_attempt(upstream().servers.all());
   give_up_ = kNever;
   has_timed_out_ = is_short_ = false;
   // One turn per request: if a skipped server used one up, the next request would get it again.
   const std::uint64_t turn = pool.next_turn();
   for (;;) {
-    const resilience::ServerSet left = all - tried_ - refused;
-    if (left.empty()) {
-      if (is_any_asked || tried_.empty() || refused == all) break;
-      tried_ = {};
-      continue;
-    }
+    const resilience::ServerSet left = search_.candidates();
+    if (left.empty()) break;
     if (give_up_ != kNever && Clock::now() >= give_up_) {
       has_timed_out_ = true;
       break;
@@ -52,11 +46,10 @@ Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimeP
     const std::size_t server = upstream().servers.choose(left, turn, services_.random);
     connected.call = circuits.allow(server, source_for(circuits));
     if (!connected.call.allowed()) {
-      refused.insert(server);
+      search_.refuse(server);
       continue;
     }
-    is_any_asked = true;
-    tried_.insert(server);
+    search_.try_at(server);
     ++attempts_;
     asked_server_ = server;
     if (!fresh_only) connected.connection = pool.take(server, max_idle, dispatched);
@@ -64,7 +57,7 @@ Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimeP
     const Opened opened = co_await open(server, connected, deadlines);
     if (opened != Opened::next_server) co_return std::move(connected);
   }
-  connected.fault = fault_after_all(is_any_asked);
+  connected.fault = fault_after_all();
   co_return std::move(connected);
 }
 
@@ -125,8 +118,8 @@ Task<ServerConnector::Opened> ServerConnector::await_connected(Connected& into,
   co_return Opened::next_server;
 }
 
-std::optional<Fault> ServerConnector::fault_after_all(bool is_any_asked) {
-  if (!is_any_asked) {
+std::optional<Fault> ServerConnector::fault_after_all() {
+  if (!search_.is_any_tried()) {
     const Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
     return circuits_open(circuits.time_until_allowed(source_for(circuits)));
   }
@@ -169,10 +162,6 @@ Task<> ServerConnector::reserve_connection() {
     // The message is on its way back, whatever else wakes the request meanwhile.
     for (Wake wake = Wake::timeout; wake != Wake::ready;) wake = co_await parking_.park({});
   }
-}
-
-bool ServerConnector::has_untried_server() const {
-  return !(upstream().servers.all() - tried_).empty();
 }
 
 }  // namespace spillway::proxy

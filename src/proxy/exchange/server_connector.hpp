@@ -13,7 +13,7 @@
 #include "proxy/net/task.hpp"
 #include "proxy/upstream/circuits.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
-#include "resilience/server_set.hpp"
+#include "resilience/server_search.hpp"
 
 namespace spillway::proxy {
 
@@ -44,7 +44,7 @@ class ServerConnector {
 
   // A fault while the circuits of all servers are open, or let others go first.
   std::optional<Fault> circuits_fault();
-  bool has_untried_server() const;
+  bool has_untried_server() const { return search_.has_untried(); }
   // Servers tried, failed connections included; and the last of them.
   std::uint32_t attempts() const { return attempts_; }
   std::size_t asked_server() const { return asked_server_; }
@@ -55,7 +55,7 @@ class ServerConnector {
   Task<> reserve_connection();
   Task<Opened> open(std::size_t server, Connected& into, const Deadlines& deadlines);
   Task<Opened> await_connected(Connected& into, const Deadlines& deadlines);
-  std::optional<Fault> fault_after_all(bool is_any_asked);
+  std::optional<Fault> fault_after_all();
   Fault circuits_open(Milliseconds left);
   Circuits::Source source_for(const Circuits& circuits) const;
   Upstream& upstream() const { return request_.upstream(); }
@@ -63,7 +63,7 @@ class ServerConnector {
   Services& services_;
   const RequestContext& request_;
   Parking& parking_;
-  resilience::ServerSet tried_;  // tried in this round, to be skipped
+  resilience::ServerSearch search_;
   std::uint32_t attempts_ = 0;
   std::size_t asked_server_ = 0;
   // The connect() under way:

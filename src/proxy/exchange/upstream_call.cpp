@@ -80,14 +80,14 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
     co_return Attempt{AttemptResult::failed, *fault};
   }
   if (current_.sent_any) admission_.use_token();
-  current_.awaits_head = true;
+  current_.head = Head::awaited;
   if (is_streamed() && current_.sent_any)
     body_->start_pump(*connection_);  // the response is due after it
   Attempt attempt = co_await read_head();
   current_.at_work_since = awaited_since();
-  current_.awaits_head = false;
-  if (attempt.result == AttemptResult::answered) {
-    current_.has_head = true;
+  const bool is_received = attempt.result == AttemptResult::answered;
+  current_.head = is_received ? Head::received : Head::none;
+  if (is_received) {
     report(nullptr);
     record_latency(current_.at_work_since);
     co_return attempt;
@@ -279,7 +279,7 @@ Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
 
 // A response ahead of the request's body says nothing about how long responses take.
 std::optional<TimePoint> UpstreamCall::awaited_since() const {
-  if (!current_.awaits_head) return std::nullopt;
+  if (current_.head != Head::awaited) return std::nullopt;
   if (!is_streamed()) return current_.began;
   return body_->is_sent() ? std::optional(body_->sent_at()) : std::nullopt;
 }

@@ -98,6 +98,8 @@ class UpstreamCall {
     Fault fault;
   };
   enum class Next : std::uint8_t { ask_again, give_up };
+  // Of the response. It is awaited even if nothing was sent: it may be there already.
+  enum class Head : std::uint8_t { none, awaited, received };
   // The attempt under way.
   struct Current {
     TimePoint began{};                    // for its latency
@@ -105,8 +107,7 @@ class UpstreamCall {
     // The upstream has been at work on the request since then, all of which it has.
     std::optional<TimePoint> at_work_since;
     bool sent_any = false;  // of the request
-    bool awaits_head = false;
-    bool has_head = false;
+    Head head = Head::none;
   };
   // What all attempts add up to.
   struct SoFar {

@@ -72,11 +72,15 @@ bool CallQueue::add(StoreCall& call) {
   return true;
 }
 
-StoreCall* CallQueue::take(Calls& from, std::size_t& bytes) {
+StoreCall* CallQueue::take(Calls& from) {
   StoreCall* const call = from.front();
   from.pop_front();
-  bytes -= bytes_of(call->command);
   return call;
+}
+
+StoreCall* CallQueue::take(Calls& from, std::size_t& bytes) {
+  bytes -= bytes_of(from.front()->command);
+  return take(from);
 }
 
 bool CallQueue::is_long(const Batch& batch) {
@@ -94,12 +98,12 @@ CallQueue::Batch CallQueue::take_batch() {
     if (is_alone) return batch;
   }
   for (std::size_t n = 0; n < kBatchKeyQuestions && !key_questions_.empty(); ++n)
-    batch.push_back(take(key_questions_, question_bytes_));
+    batch.push_back(take(key_questions_));
   std::size_t answers = 0;
   for (std::size_t n = 0; n < kBatchLookups && !lookups_.empty(); ++n) {
     const bool is_answer = std::holds_alternative<store::ReadAnswer>(lookups_.front()->command);
     if (is_answer && ++answers > kBatchAnswers) break;
-    batch.push_back(take(lookups_, question_bytes_));
+    batch.push_back(take(lookups_));
   }
   // One in each batch, so that none waits for ever.
   for (std::size_t n = 0; n < kBatchLetters && !letters_.empty(); ++n) {

@@ -63,6 +63,7 @@ class CallQueue {
  private:
   using Calls = std::deque<StoreCall*>;
 
+  static StoreCall* take(Calls& from);
   static StoreCall* take(Calls& from, std::size_t& bytes);
 
   Calls calls_;
@@ -72,7 +73,6 @@ class CallQueue {
   Calls letters_;  // Bury
   Calls notices_;
   std::size_t bytes_ = 0;
-  std::size_t question_bytes_ = 0;  // none
   std::size_t letter_bytes_ = 0;
   std::size_t notice_bytes_ = 0;
 };

@@ -98,6 +98,56 @@ TEST_CASE("what is dropped, answered or left by its client is not deferred, what
   }
 }
 
+TEST_CASE("with `when` prefer no refusal is deferred that the client does not prefer") {
+  for (const Row& row : kRows) {
+    CAPTURE(std::string(name(row.reason)));
+    const auto is_deferred_with = [&](bool is_preferred) {
+      return jobs::is_deferred_for(
+          row.reason, row.outcome,
+          {.when = config::DeferWhen::prefer, .is_preferred = is_preferred});
+    };
+    CHECK_FALSE(is_deferred_with(false));
+    CHECK(is_deferred_with(true) == is_deferred(row, false, false));
+  }
+}
+
+TEST_CASE("a request is deferred before it is tried by `when`, draining and its client's wish") {
+  using enum config::DeferWhen;
+  struct Case {
+    config::DeferWhen when;
+    bool is_draining, is_preferred, comes_first;
+  };
+  constexpr std::array<Case, 12> kCases{{
+      {always, false, false, true},
+      {always, false, true, true},
+      {always, true, false, true},
+      {always, true, true, true},
+      {overloaded, false, false, false},
+      {overloaded, false, true, false},
+      {overloaded, true, false, true},
+      {overloaded, true, true, true},
+      {prefer, false, false, false},
+      {prefer, false, true, true},
+      {prefer, true, false, false},
+      {prefer, true, true, true},
+  }};
+  for (const Case& one : kCases) {
+    CAPTURE(int(one.when));
+    CHECK(jobs::comes_first(one.when, one.is_draining, one.is_preferred) == one.comes_first);
+  }
+}
+
+TEST_CASE("a client that only reads is told to come back only if it prefers that") {
+  using http::Verb;
+  using jobs::Deferrable;
+  for (const Verb method : {Verb::post, Verb::put, Verb::patch, Verb::delete_, Verb::unknown})
+    CHECK(jobs::deferrable(method) == Deferrable::yes);
+  for (const Verb method : {Verb::get, Verb::head})
+    CHECK(jobs::deferrable(method) == Deferrable::if_preferred);
+  for (const Verb method : {Verb::connect, Verb::options, Verb::trace})
+    CHECK(jobs::deferrable(method) == Deferrable::never);
+}
+
 TEST_CASE("a refusal is deferred as one, a failure as one") {
   // The deadline passed at the upstream; an upstream that fails is no reason to be denied for.
   CHECK_FALSE(jobs::is_deferred_for(Reason::deadline_expired, Outcome::error, {}));

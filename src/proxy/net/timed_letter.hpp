@@ -1,0 +1,58 @@
+// The answer of another thread, for which a coroutine waits until some time and no longer.
+//
+// Both threads own it (std::shared_ptr): the answer may come when it is no longer waited for.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "base/time.hpp"
+#include "proxy/net/event_loop.hpp"
+#include "proxy/net/mailbox.hpp"
+#include "proxy/net/parking.hpp"
+#include "proxy/net/task.hpp"
+
+namespace spillway::proxy {
+
+class TimedLetter {
+ public:
+  TimedLetter(Mailbox& home, Parking& parking) : parking_(parking) {
+    letter_.home = &home;
+    letter_.parking = &parking;
+  }
+  TimedLetter(const TimedLetter&) = delete;
+  TimedLetter& operator=(const TimedLetter&) = delete;
+
+  // On any thread, once: the answer is there.
+  void deliver() {
+    const std::lock_guard lock(mutex_);
+    if (state_ == State::given_up) return;
+    state_ = State::there;
+    letter_.home->deliver(letter_);
+  }
+
+  // On the home's thread, once. False: the answer is not there by `until`, and is given up.
+  Task<bool> wait(EventLoop& loop, TimePoint until) {
+    while (!letter_.delivered && loop.now() < until) co_await parking_.park({.deadline = until});
+    if (!letter_.delivered && gives_up()) co_return false;
+    while (!letter_.delivered) co_await parking_.park({});
+    co_return true;
+  }
+
+ private:
+  enum class State : std::uint8_t { awaited, there, given_up };
+
+  // False: the answer is on its way, and must be waited for.
+  bool gives_up() {
+    const std::lock_guard lock(mutex_);
+    if (state_ == State::awaited) state_ = State::given_up;
+    return state_ == State::given_up;
+  }
+
+  Parking& parking_;
+  std::mutex mutex_;
+  State state_ = State::awaited;
+  Letter letter_;
+};
+
+}  // namespace spillway::proxy
