@@ -13,12 +13,12 @@
 namespace spillway::proxy {
 
 struct LoneRequest {
-  LoneRequest(Process& process, std::string head, bool is_trusted = false)
-      : text(std::move(head)),
+  LoneRequest(Process& process, std::string its_head, bool is_trusted = false)
+      : text(std::move(its_head)),
         client(client_of(is_trusted)),
         context(*process.generation, parsed(), client, process.services.now()) {
-    context.subject = process.generation->generation().classifier.classify(this->head, client.peer,
-                                                                           context.arrived);
+    context.subject =
+        process.generation->generation().classifier.classify(head, client.peer, context.arrived);
     context.is_classified = true;
   }
   LoneRequest(const LoneRequest&) = delete;
