@@ -4,12 +4,14 @@
 // Two means by route. Quiet: of requests sent while there were at most as many as slots. Crowded:
 // of the others, each taken times slots / requests: at the same throughput latency is proportional
 // to the number of requests (Little's law). The quiet one is right where the upstream has room
-// beyond the slots; the crowded one counts where it is clearly larger, since the upstream has then
-// become slower, or where there are few quiet ones. Around the mean the times vary as the last
-// quiet ones did.
+// beyond the slots; the crowded one counts where it is larger, since the upstream has then become
+// slower or has fewer slots than that, or where it is known from more requests. Around the mean the
+// times vary as the last quiet ones did.
 //
-// The quiet one remembers a thousand requests: crowds come where a few requests in a row took long,
-// so a short memory would be too slow by just that.
+// Both remember some thousand requests. Of a load of 1.2 times the capacity a sixth is refused; a
+// service time that is 3 % too short makes that a seventh. And crowds come where a few requests in
+// a row took long, so that a short memory would be too slow by just that. Where the last ones
+// clearly differ the upstream has changed, and what was before them is forgotten.
 //
 // Pure; nothing allocates after construction.
 #pragma once
@@ -36,15 +38,18 @@ class ServiceEstimate {
   void record(RouteId route, Duration latency, std::uint32_t requests, std::uint32_t slots) {
     const double taken = std::max(to_seconds(latency), 0.0);
     if (requests > slots) {
-      crowded_[index(route)].add(taken * slots / requests, kCrowdedMemory);
+      crowded_[index(route)].add(taken * slots / requests);
       quiet_since_crowd_ = 0;
       return;
     }
     ++quiet_since_crowd_;
     Mean& mean = quiet_[index(route)];
-    mean.add(taken, kMemory);
-    all_quiet_.add(taken, kMemory);
-    if (mean.value > 0) shape_[samples_++ % shape_.size()] = taken / mean.value;
+    mean.add(taken);
+    all_quiet_.add(taken);
+    if (mean.value <= 0) return;
+    double& oldest = shape_[samples_++ % shape_.size()];
+    shape_sum_ += taken / mean.value - oldest;
+    oldest = taken / mean.value;
   }
 
   // For the next request; nullopt: nothing is known yet.
@@ -52,41 +57,50 @@ class ServiceEstimate {
     const Mean& quiet = quiet_[index(route)].samples > 0 ? quiet_[index(route)] : all_quiet_;
     const Mean& crowded = crowded_[index(route)];
     // What a crowd took is no longer so after a while without one.
-    const bool knows_crowded = crowded.samples > 0 && quiet_since_crowd_ < kCrowdedMemory;
+    const bool knows_crowded = crowded.samples > 0 && quiet_since_crowd_ < kCrowdMemory;
     if (quiet.samples == 0 && !knows_crowded) return std::nullopt;
     double seconds = quiet.value;
     if (knows_crowded && prefers(crowded, quiet)) seconds = crowded.value;
-    if (samples_ >= shape_.size()) seconds *= shape_[drawn_++ % shape_.size()];
+    if (samples_ >= shape_.size() && shape_sum_ > 0)
+      seconds *= shape_[drawn_++ % shape_.size()] * double(shape_.size()) / shape_sum_;
     return from_seconds(seconds);
   }
 
  private:
+  static constexpr std::uint32_t kMemory = 4096, kLately = 256, kCrowdMemory = 64;
+  static constexpr double kClearly = 1.25;
+
   struct Mean {
     double value = 0;  // seconds
     std::uint32_t samples = 0;
+    double lately = 0;
 
-    void add(double sample, std::uint32_t memory) {
-      samples = std::min(samples + 1, memory);
+    void add(double sample) {
+      samples = std::min(samples + 1, kMemory);
       value += (sample - value) / samples;
+      lately += (sample - lately) / std::min(samples, kLately);
+      if (lately <= kClearly * value && value <= kClearly * lately) return;
+      value = lately;
+      samples = std::min(samples, kLately);
     }
   };
 
-  static constexpr std::uint32_t kMemory = 1024, kCrowdedMemory = 64;
-  static constexpr double kClearly = 1.25;
   // Twice the standard deviation of a service time, relative to its mean; a guess.
   static constexpr double kSpread = 1.2;
 
-  // It is clearly larger; or the two cannot be told apart, and it is better known.
+  // It is larger; or the two cannot be told apart, and it is better known.
   static bool prefers(const Mean& crowded, const Mean& quiet) {
-    if (crowded.value > kClearly * quiet.value) return true;
-    const double noise = kSpread / std::sqrt(std::max(quiet.samples, 1u)) * quiet.value;
-    return crowded.samples > quiet.samples && std::abs(crowded.value - quiet.value) < noise;
+    const double each = 1.0 / std::max(quiet.samples, 1u) + 1.0 / std::max(crowded.samples, 1u);
+    const double noise = kSpread * std::sqrt(each) * quiet.value;
+    if (std::abs(crowded.value - quiet.value) > noise) return crowded.value > quiet.value;
+    return crowded.samples > quiet.samples;
   }
 
   std::vector<Mean> quiet_, crowded_;  // by route
   Mean all_quiet_;
   std::array<double, 509> shape_{};  // quiet times, relative to their mean
-  std::uint64_t samples_ = 0;        // quiet ones
+  double shape_sum_ = 0;
+  std::uint64_t samples_ = 0;  // quiet ones
   std::uint64_t drawn_ = 0;
   std::uint32_t quiet_since_crowd_ = 0;
 };

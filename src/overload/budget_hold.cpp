@@ -42,7 +42,7 @@ void BudgetHold::note_state(const OverloadSignals& signals, State state, TimePoi
     normal_since_.reset();
     return;
   }
-  proven_ = std::max(proven_, signals.completed_rate);
+  proven_ = std::max(proven_, signals.served_rate);
   held_since_.reset();
   if (!normal_since_) normal_since_ = now;
   if (now - *normal_since_ <= kFirstPatience) return;

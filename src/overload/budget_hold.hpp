@@ -21,9 +21,8 @@ namespace spillway::overload {
 
 class BudgetHold {
  public:
-  // With `"regulate": false` no state is held, nor in shadow mode, where budgets refuse nothing.
-  explicit BudgetHold(const config::Overload& settings)
-      : is_on_(settings.regulate && settings.mode == config::Mode::enforce) {}
+  // With `"regulate": false` no state is held.
+  explicit BudgetHold(const config::Overload& settings) : is_on_(settings.regulate) {}
 
   void continue_from(const BudgetHold& former) {
     const bool is_on = is_on_;

@@ -62,7 +62,8 @@ void judge_queues(OverloadSignals& signals, const TickInput& input) {
 }  // namespace
 
 SignalWindow::SignalWindow(const config::Overload& settings)
-    : slices_(slices_of(settings)),
+    : is_shadow_(settings.mode == config::Mode::shadow),
+      slices_(slices_of(settings)),
       slice_(Duration(settings.window) / static_cast<std::int64_t>(slices_)),
       tolerance_(Duration(settings.tick) / 2),
       latency_(slices_),
@@ -85,12 +86,12 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   signals.event_loop_use = input.event_loop_use;
   if (wait_.count() >= kEnoughSamples) signals.queue_wait_p95 = to_seconds(wait_.quantile(0.95));
   judge_queues(signals, input);
-  judge_counts(signals, input.shards);
+  const std::uint64_t served = judge_counts(signals, input.shards);
   for (const SignalShard* shard : input.shards) signals.class_answers += shard->class_answers();
   // By Little's law slots / completions is the time that a request takes, and slots in use by
   // requests that are not let in would be in proportion to those that are.
-  if (signals.total_error_rate) {  // enough completions
-    signals.offered_load = *signals.inflight_ratio * signals.offered_rate / signals.completed_rate;
+  if (served >= kEnoughSamples) {
+    signals.offered_load = *signals.inflight_ratio * signals.offered_rate / signals.served_rate;
   } else if (*signals.inflight_ratio < kFull) {
     signals.offered_load = signals.inflight_ratio;
   }
@@ -160,8 +161,9 @@ SignalWindow::Use SignalWindow::slot_use(const TickInput& input, TimePoint now) 
   return use;
 }
 
-void SignalWindow::judge_counts(OverloadSignals& signals,
-                                std::span<const SignalShard* const> shards) const {
+// Returns how many were served, see OverloadSignals::served_rate.
+std::uint64_t SignalWindow::judge_counts(OverloadSignals& signals,
+                                         std::span<const SignalShard* const> shards) const {
   std::uint64_t succeeded = 0, failed = 0, offered = 0, admitted = 0;
   Duration span{0};
   for (const Counts& slice : counts_) {
@@ -177,10 +179,13 @@ void SignalWindow::judge_counts(OverloadSignals& signals,
     if (failed > 0) signals.left_out = sources_.worst(kEnoughOfOthers, sources_of(shards));
     if (signals.left_out) signals.error_rate = signals.left_out->others;
   }
-  if (span <= Duration{0}) return;
+  if (span <= Duration{0}) return 0;
+  const std::uint64_t served = is_shadow_ ? admitted : finished;
   signals.offered_rate = double(offered) / to_seconds(span);
   signals.admitted_rate = double(admitted) / to_seconds(span);
   signals.completed_rate = double(finished) / to_seconds(span);
+  signals.served_rate = double(served) / to_seconds(span);
+  return served;
 }
 
 // A request still in flight is a lower bound of its latency: taken in when it already exceeds

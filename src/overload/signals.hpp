@@ -50,6 +50,9 @@ struct OverloadSignals {
   double offered_rate = 0;                 // requests per second over the window
   double admitted_rate = 0;
   double completed_rate = 0;
+  // Of those that had a slot. In shadow mode of those that would have one: all of the others are
+  // completed as well.
+  double served_rate = 0;
   double inflight = 0;         // requests, mean over about 2 s
   bool is_low_load = false;    // what is usual may be learned now
   ClassAnswers class_answers;  // all so far, those of `left_out` too
@@ -110,10 +113,12 @@ class SignalWindow {
 
   void close_slice(const TickInput& input, double inflight, TimePoint now);
   Use slot_use(const TickInput& input, TimePoint now);
-  void judge_counts(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
+  std::uint64_t judge_counts(OverloadSignals& signals,
+                             std::span<const SignalShard* const> shards) const;
   void judge_latency(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
   void judge_ratio(OverloadSignals& signals, std::span<const SignalShard* const> shards) const;
 
+  bool is_shadow_;
   std::size_t slices_;
   Duration slice_;
   Duration tolerance_;  // ticks come a little early or late

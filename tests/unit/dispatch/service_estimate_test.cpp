@@ -43,6 +43,33 @@ TEST_CASE("of a crowd that only waits the time alone is told") {
   CHECK(mean(estimate) == doctest::Approx(100));
 }
 
+// Of the last 509, which say how they vary, fewer take long than of all.
+TEST_CASE("the times that vary have the mean of all") {
+  ServiceEstimate estimate(1);
+  double sum = 0;
+  for (int i = 0; i < 1400; ++i) {
+    const Duration taken = i % 97 == 96 && i < 1000 ? 1000ms : 100ms;
+    sum += to_milliseconds(taken);
+    estimate.record(kRoute, taken, 2, 4);
+  }
+  CHECK(mean(estimate) == doctest::Approx(sum / 1400).epsilon(0.005));
+}
+
+TEST_CASE("of a crowd all are remembered, not only the last") {
+  ServiceEstimate estimate(1);
+  for (int i = 0; i < 1000; ++i) estimate.record(kRoute, 400ms, 16, 4);
+  for (int i = 0; i < 64; ++i) estimate.record(kRoute, 440ms, 16, 4);
+  CHECK(mean(estimate) == doctest::Approx(100).epsilon(0.01));
+}
+
+// Below it requests take longer and longer, so that the mean of all of them says too little.
+TEST_CASE("of a number that is too high the time at the number is told") {
+  ServiceEstimate estimate(1);
+  for (int i = 0; i < 1000; ++i) estimate.record(kRoute, 100ms + 1ms * (i % 80), 4, 8);
+  for (int i = 0; i < 1000; ++i) estimate.record(kRoute, 320ms, 16, 8);
+  CHECK(mean(estimate) == doctest::Approx(160).epsilon(0.02));
+}
+
 TEST_CASE("an upstream with room beyond the slots takes no less time for a crowd") {
   ServiceEstimate estimate(1);
   for (int i = 0; i < 1000; ++i) estimate.record(kRoute, 100ms, 2, 4);

@@ -75,6 +75,25 @@ TEST_CASE("slots reserved for one class are no capacity for the others") {
   CHECK(*tick(13, 13, 0).inflight_ratio == doctest::Approx(13.0 / 16));
 }
 
+// All are answered by an upstream with room beyond the slots, of which half would be in use.
+TEST_CASE("in shadow mode the load is that of the requests that would have been let in") {
+  Scene scene;
+  scene.settings.mode = config::Mode::shadow;
+  scene.window = SignalWindow(scene.settings);
+  OverloadSignals signals;
+  for (int i = 0; i < 40; ++i) {
+    for (int n = 0; n < 60; ++n) {
+      scene.one.record_offered();
+      scene.one.record_result(false, {});
+      if (n % 3 == 0) scene.one.record_admitted();
+    }
+    signals = scene.tick(8);
+  }
+  CHECK(signals.completed_rate == doctest::Approx(600));
+  CHECK(signals.served_rate == doctest::Approx(200));
+  CHECK(*signals.offered_load == doctest::Approx(1.5));
+}
+
 TEST_CASE("a saturated first moment is not yet saturation") {
   Scene scene;
   CHECK(*scene.tick(16).inflight_ratio < 0.1);
