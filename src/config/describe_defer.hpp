@@ -46,7 +46,8 @@ void describe(Visitor& visit, Defer& x) {
   visit(
       "max_body_bytes", x.max_body_bytes, Range{0, std::int64_t{64} << 20},
       "Longest request body that is deferred, and no longer than a 32nd of limits.buffer_bytes; a "
-      "longer one is refused as without defer.");
+      "longer one is forwarded or refused as without defer, but 413 if its request was to be "
+      "deferred and its length shows only then.");
   visit("max_attempts", x.max_attempts, Range{1, 1000},
         "Attempts that reach the upstream, after which a job is dead.");
   visit("backoff", x.backoff, ByType{}, "The pause after an attempt that failed.");

@@ -34,4 +34,16 @@ class Gauge {
   std::atomic<std::int64_t> value_{0};
 };
 
+// Counts as one as long as it lives.
+class Counted {
+ public:
+  explicit Counted(Gauge& gauge) : gauge_(gauge) { gauge_.add(); }
+  ~Counted() { gauge_.subtract(); }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  Gauge& gauge_;
+};
+
 }  // namespace spillway::observe

@@ -20,7 +20,7 @@ bool is_above_share(Upstream& upstream, std::size_t server) {
 
 }  // namespace
 
-void UpstreamCall::abandon(const http::BodyReader* body, std::shared_ptr<const void> watched) {
+void UpstreamCall::abandon(const http::BodyReader* body) {
   const TimePoint now = services_.now();
   if (!connection_ || !admission_.has_slot() || !current_.sent_any) return drop();
   const bool has_head = current_.head == Head::received;
@@ -47,7 +47,6 @@ void UpstreamCall::abandon(const http::BodyReader* body, std::shared_ptr<const v
        .connection = std::move(connection_),
        .slot = admission_.abandon_slot(now),
        .key = std::move(admission_.key()),
-       .watched = std::move(watched),
        .until = until,
        .timed_out_upstream =
            has_timed_out ? std::optional(request_.subject.upstream) : std::nullopt,
@@ -64,6 +63,29 @@ bool UpstreamCall::may_answer_too_late() const {
   const std::size_t server = connection_->server();
   return request_.generation->circuits(request_.subject.upstream).lets_through(server) &&
          !is_above_share(request_.upstream(), server);
+}
+
+Task<bool> UpstreamCall::answers_late() {
+  if (!connection_ || !admission_.has_slot() || !may_answer_too_late()) co_return false;
+  const TimePoint until =
+      services_.now() + dispatch::hold_past_timeout(request_.upstream_config().response_timeout);
+  current_.late_until = until;
+  admission_.set_slot_wait(SlotWait::abandoned);
+  const observe::Counted counted(services_.gauges.lingering_calls);
+  const Attempt attempt = co_await read_head();
+  admission_.set_slot_wait(SlotWait::nothing);
+  current_.late_until.reset();
+  current_.has_head = attempt.result == resilience::AttemptResult::answered;
+  if (current_.has_head) deadlines_.put_off(until);
+  // Ended from outside it may be at work still: abandon() keeps its slot.
+  if (!current_.has_head && attempt.fault.reason != Reason::client_gone)
+    so_far_.has_timed_out = false;
+  co_return current_.has_head;
+}
+
+bool UpstreamCall::waits_in_vain() const {
+  return current_.late_until && !request_.generation->circuits(request_.subject.upstream)
+                                     .lets_through(connection_->server());
 }
 
 // Nearly all responses of the route are complete by then, those of abandoned requests too; if

@@ -25,6 +25,8 @@ class Deadlines {
 
   TimePoint head_due() const { return std::min(response_deadline_, response_due_); }
   TimePoint response_due() const { return response_due_; }
+  // The whole response has until then, if it had less.
+  void put_off(TimePoint until) { response_due_ = std::max(response_due_, until); }
   // Why a wait for the head ended at `now`. While the request's body is still being sent the server
   // is not late: a slow client must not get servers ejected. (The pump detects a server that does
   // not receive the body.)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <utility>
 
 #include "http/framing.hpp"
@@ -88,11 +87,17 @@ Task<JobRun::End> JobRun::attempt() {
   }
   if (is_retry() && !may_retry()) co_return put_off();
   begin();
-  const std::optional<Fault> fault = co_await call_.ask();
-  if (fault && defer().rate && !call_.was_sent()) begin_rate().give_back(*defer().rate);
+  std::optional<Fault> broken = co_await call_.ask();
+  if (broken && defer().rate && !call_.was_sent()) begin_rate().give_back(*defer().rate);
+  // The upstream may be at work on a request that timed out. As long as that holds its slot the job
+  // runs: neither another one beyond `concurrency`, nor the next one of its order, nor its own next
+  // attempt begins. What the upstream says meanwhile is what became of the job.
+  if (broken) {
+    const bool is_late = co_await call_.answers_late();
+    if (is_late) broken.reset();
+  }
   std::optional<jobs::StoredAnswer> answer;
-  std::optional<Fault> broken = fault;
-  if (!fault) {
+  if (!broken) {
     invalidate_changed(request_, call_.response());
     answer.emplace();
     answer->status = static_cast<std::uint16_t>(call_.response().status);
@@ -112,22 +117,11 @@ Task<JobRun::End> JobRun::attempt() {
   End end = after(broken, std::move(answer));
   if (is_retry()) book_retry(end);
   if (broken) {
-    co_await leave_upstream();
+    call_.abandon();
   } else {
     call_.finish();
   }
   co_return end;
-}
-
-// The upstream may be at work on a request that timed out. As long as that holds its slot the job
-// runs: neither another one beyond `concurrency`, nor the next one of its order, nor its own next
-// attempt begins.
-Task<> JobRun::leave_upstream() {
-  auto lingers = std::make_shared<char>();
-  const std::weak_ptr<const void> at_work = lingers;
-  call_.abandon(nullptr, std::move(lingers));
-  while (!at_work.expired() && abort_ == Abort::none)
-    co_await parking_.park({.deadline = Clock::now()});  // the next sweep looks again
 }
 
 void JobRun::begin() {
@@ -341,7 +335,8 @@ void JobRun::wake_if_late(TimePoint now) {
   if (is_unsent && services_.jobs->withdrawals().has(job_.id)) return abort(Abort::given_back);
   if (abort_ != Abort::none) return abort(abort_);
   if (!parking_.parked()) return;
-  if (parking_.deadline() <= now || (is_unsent && is_expired())) parking_.wake(Wake::timeout);
+  if (parking_.deadline() <= now || (is_unsent && is_expired()) || call_.waits_in_vain())
+    parking_.wake(Wake::timeout);
 }
 
 std::optional<Swept::AwaitedHead> JobRun::awaited_head() const {

@@ -78,7 +78,6 @@ class JobRun final : public Swept {
   bool may_wait_for_spare_slot() const;
   bool is_expired() const;
   void begin();
-  Task<> leave_upstream();
   void abort(Abort why);
   bool is_lease_ending(TimePoint now) const;
   bool may_retry();

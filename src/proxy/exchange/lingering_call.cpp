@@ -94,7 +94,6 @@ bool LingeringCall::goes_on_without_slot() {
   request_.connection->leave_pool();
   request_.slot.release();
   request_.key.release();
-  request_.watched.reset();
   request_.timed_out_upstream.reset();
   request_.generation = {};
   if (!request_.permit) return false;

@@ -21,7 +21,6 @@
 #pragma once
 
 #include <coroutine>
-#include <memory>
 #include <optional>
 
 #include "proxy/exchange/rest_of_response.hpp"
@@ -47,7 +46,6 @@ struct AbandonedRequest {  // or an event stream, without a slot
   UpstreamPtr connection;
   Slot slot;
   KeyInHand key;
-  std::shared_ptr<const void> watched{};  // released when the slot is
   TimePoint until;
   std::optional<UpstreamId> timed_out_upstream{};
   RestOfResponse rest;

@@ -155,8 +155,8 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
   using Event = http::ResponseReader::Event;
   http::ResponseReader reader({.head_bytes = request_.limits().header_bytes}, request_.head.method,
                               request_.upgrade);
-  std::size_t received = 0;
-  bool any = false;
+  std::size_t& received = current_.received;
+  bool any = received > 0;
   for (;;) {
     if (body_ != nullptr && body_->fault())
       co_return Attempt{AttemptResult::failed, *body_->fault()};
@@ -195,6 +195,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
 
 // The timeout is for the head as a whole, interim ones too, from the end of the request's body.
 TimePoint UpstreamCall::head_due() {
+  if (current_.late_until) return *current_.late_until;
   if (is_pumping()) return deadlines_.head_due();
   if (!current_.owed_since) current_.owed_since = services_.now();
   TimePoint due = *current_.owed_since + request_.upstream_config().response_timeout;
@@ -321,7 +322,7 @@ void UpstreamCall::report(const Fault* fault) {
 void UpstreamCall::finish() {
   const TimePoint now = services_.now();
   record_result(request_, response_.status >= 500);
-  if (!says_failure(response_.status)) count_success();
+  if (!so_far_.has_server_failed) count_success();
   const bool is_request_sent = body_ == nullptr || body_->is_sent();
   if (is_request_sent && response_.keep_alive && !services_.draining &&
       response_.framing.kind != http::Framing::Kind::until_close) {
@@ -330,6 +331,8 @@ void UpstreamCall::finish() {
     if (body_ != nullptr) body_->stop_pump();
     close();
   }
+  // After a timeout nothing is learned: what is learned is for waits that it bounds.
+  if (so_far_.has_timed_out) return admission_.abandon_slot(now).release(now);
   admission_.release_slot(now);
 }
 

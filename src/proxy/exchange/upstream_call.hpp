@@ -47,6 +47,12 @@ class UpstreamCall {
 
   // Asks the upstream. Without a fault, response() is there.
   Task<std::optional<Fault>> ask();
+  // After a fault of ask(): if there was no response in time, waits on for as long as the request
+  // would keep its slot as an abandoned one (LingeringCall). True: response() is there. The server
+  // has been told of its failure, which stands.
+  Task<bool> answers_late();
+  // It waits on so, and its server gets no more requests.
+  bool waits_in_vain() const;
 
   http::ResponseHead& response() { return response_; }
   const http::ResponseHead& response() const { return response_; }
@@ -73,9 +79,8 @@ class UpstreamCall {
     permit_ = {};
   }
   // The same; later, if the upstream may be at work on the request (LingeringCall). `body`: what
-  // has been read of the response's, if more than came with its head. `watched` is released as the
-  // slot is.
-  void abandon(const http::BodyReader* body = nullptr, std::shared_ptr<const void> watched = {});
+  // has been read of the response's, if more than came with its head.
+  void abandon(const http::BodyReader* body = nullptr);
   // More of the response has come. One that goes on for a second after its head is a success of the
   // server: it may take for ever to end.
   void goes_on();
@@ -106,7 +111,9 @@ class UpstreamCall {
     std::optional<TimePoint> owed_since;  // the whole request was sent
     // The upstream has been at work on the request since then, all of which it has.
     std::optional<TimePoint> at_work_since;
-    bool sent_any = false;  // of the request
+    std::optional<TimePoint> late_until;  // it has timed out, and is waited for until then
+    std::size_t received = 0;             // in the block, of the response's head
+    bool sent_any = false;                // of the request
     Head head = Head::none;
   };
   // What all attempts add up to.

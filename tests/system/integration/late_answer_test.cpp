@@ -1,0 +1,168 @@
+// The answer of a deferred request that comes after its timeout, while it keeps its slot.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "system/integration/jobs_operator.hpp"
+#include "system/integration/stopwatch.hpp"
+#include "system/integration/wire.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kSlotsTaken = R"(spillway_inflight{upstream="app"})";
+constexpr const char* kAbandoned = "spillway_abandoned_requests";
+
+json settings(const std::vector<std::string>& servers, json app = json::object(),
+              json defer = json::object()) {
+  app.update({{"response_timeout_ms", 300}});
+  defer["when"] = "always";
+  return configuration(
+      servers,
+      {{"store", {{"url", "memory:"}}},
+       {"workers", 1},
+       {"app", std::move(app)},
+       {"routes",
+        {{{"name", "export"}, {"match", {{"path", "/export/**"}}}, {"defer", std::move(defer)}}}}});
+}
+
+json impatient_retries() {
+  return {{"max_attempts", 2}, {"backoff", {{"base_ms", 1}, {"max_ms", 1}}}};
+}
+
+// Sends a part at once, and the rest when it is told to.
+struct LateBackend {
+  explicit LateBackend(std::string late, std::string at_once = {})
+      : late_(std::move(late)), at_once_(std::move(at_once)) {}
+
+  std::string late_, at_once_;
+  Event go;
+  ScriptedPeer peer{[this](PeerConnection& proxy) {
+    while (proxy.read_request()) {
+      if (!at_once_.empty()) proxy.send(at_once_);
+      if (!proxy.wait(go) || !proxy.send(late_)) return;
+      if (late_.ends_with("breaks off")) return;
+    }
+  }};
+};
+
+struct Ended {
+  json job;
+  std::size_t asked = 0;
+};
+
+// A job whose backend answers after the timeout.
+Ended ends_late(LateBackend& backend, const std::string& state, json defer = json::object()) {
+  const ProxyUnderTest proxy(settings({backend.peer.address()}, json::object(), std::move(defer)));
+  const Operator desk{proxy.admin_port()};
+  const std::string id = support::defer(proxy.port(), "/export/1");
+  REQUIRE(proxy.metric_becomes(kAbandoned, 1));
+  CHECK(desk.get("/jobs/" + id).at("state") == "leased");
+  backend.go.set();
+  CHECK(desk.come_to(1, "state=" + state));
+  CHECK(proxy.metric_becomes(kSlotsTaken, 0));
+  CHECK(proxy.metric(kAbandoned) == 0);
+  return {desk.get("/jobs/" + id), backend.peer.requests()};
+}
+
+}  // namespace
+
+TEST_CASE("an answer that comes while a job that timed out keeps its slot is the job's") {
+  LateBackend backend(ok("done"));
+  const ProxyUnderTest proxy(settings({backend.peer.address()}));
+  const std::string id = support::defer(proxy.port(), "/export/1");
+  REQUIRE(proxy.metric_becomes(kAbandoned, 1));
+  backend.go.set();
+  CHECK(Operator{proxy.admin_port()}.come_to(1, "state=succeeded"));
+  const Message answer = RawClient(proxy.port()).ask(get("/_spillway/jobs/" + id + "/response"));
+  CHECK(answer.status() == 200);
+  CHECK(answer.body == "done");
+  CHECK(backend.peer.requests() == 1);
+}
+
+TEST_CASE("what a late answer of a job says counts as if it had come in time") {
+  SUBCASE("it is one attempt") {
+    LateBackend backend(ok("done"));
+    const Ended ended = ends_late(backend, "succeeded", impatient_retries());
+    CHECK(ended.job.at("attempts") == 1);
+    CHECK(ended.asked == 1);
+  }
+  SUBCASE("its head may have come in part") {
+    LateBackend backend("th: 4\r\n\r\ndone", "HTTP/1.1 200 OK\r\nContent-Leng");
+    CHECK(ends_late(backend, "succeeded").asked == 1);
+  }
+  SUBCASE("or behind an interim one") {
+    LateBackend backend(ok("done"), "HTTP/1.1 103 Early Hints\r\n\r\n");
+    CHECK(ends_late(backend, "succeeded").asked == 1);
+  }
+  SUBCASE("a rejection") {
+    LateBackend backend("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    CHECK(ends_late(backend, "dead", impatient_retries()).job.at("cause") == "rejected");
+  }
+  SUBCASE("a failure, after which it is tried again") {
+    LateBackend backend("HTTP/1.1 500 Failed\r\nContent-Length: 0\r\n\r\n");
+    const Ended ended = ends_late(backend, "dead", impatient_retries());
+    CHECK(ended.job.at("cause") == "too_many_attempts");
+    CHECK(ended.asked == 2);
+  }
+  SUBCASE("control: one that breaks off says nothing") {
+    LateBackend backend("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbreaks off");
+    const Ended ended = ends_late(backend, "dead", impatient_retries());
+    CHECK(ended.job.at("cause") == "not_idempotent");
+    CHECK(ended.asked == 1);
+  }
+}
+
+TEST_CASE("a job whose answer does not come while it keeps its slot has timed out") {
+  LateBackend backend(ok("done"));
+  const ProxyUnderTest proxy(settings({backend.peer.address()}));
+  const Stopwatch stopwatch;
+  const std::string id = support::defer(proxy.port(), "/export/1");
+  const Operator desk{proxy.admin_port()};
+  CHECK(desk.come_to(1, "state=dead"));
+  CHECK(stopwatch.elapsed() >= 2s);
+  CHECK(desk.get("/jobs/" + id).at("cause") == "not_idempotent");
+  CHECK(proxy.metric_becomes(kSlotsTaken, 0));
+}
+
+TEST_CASE("a late answer of a job is no success of its server") {
+  Event first, second;
+  std::atomic<int> asked = 0;
+  ScriptedPeer late([&](PeerConnection& proxy) {
+    while (proxy.read_request()) {
+      if (!proxy.wait(++asked == 1 ? first : second) || !proxy.send(ok("late"))) return;
+    }
+  });
+  ScriptedPeer good(ok("done"));
+  const ProxyUnderTest proxy(
+      settings({late.address(), good.address()},
+               {{"balance", "round_robin"},
+                {"ejection", {{"consecutive_failures", 2}, {"base_ms", 60'000}}}}));
+  const Operator desk{proxy.admin_port()};
+  const auto of_server = [&](const std::string& family) {
+    return "spillway_server_" + family + "{upstream=\"app\",server=\"" + late.address() + "\"}";
+  };
+  std::size_t jobs = 0;
+  const auto defer_until_asked = [&](int times) {
+    for (const Deadline deadline; asked < times && !deadline.passed(); ++jobs) {
+      support::defer(proxy.port(), "/export/1");
+      CHECK(proxy.metric_becomes("spillway_jobs_started_total", static_cast<double>(jobs + 1)));
+    }
+  };
+  defer_until_asked(1);
+  REQUIRE(proxy.metric_becomes(kAbandoned, 1));
+  first.set();
+  REQUIRE(desk.come_to(jobs, "state=succeeded"));
+  CHECK(proxy.metric(of_server("consecutive_failures")) == 1);
+  defer_until_asked(2);
+  CHECK(proxy.metric_becomes(of_server("up"), 0));
+  // Its server gets no more requests, so it holds no slot.
+  CHECK(desk.come_to(1, "state=dead&cause=not_idempotent"));
+  CHECK(proxy.metric_becomes(kSlotsTaken, 0));
+}
