@@ -33,6 +33,12 @@ inline TokenSecrets first_secrets(const HmacKey& secret) {
   return {.newest = secret, .former = {}, .lasting = secret};
 }
 
+// Once the former one is accepted no more.
+inline TokenSecrets without_former(TokenSecrets secrets) {
+  secrets.former.reset();
+  return secrets;
+}
+
 enum class Replacement : std::uint8_t {
   gradual,  // the former secret is accepted as long as a token of it may be needed
   at_once   // no token of before counts any more

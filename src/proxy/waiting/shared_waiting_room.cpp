@@ -21,7 +21,7 @@ std::shared_ptr<SharedWaitingRoom> find_waiting_room(const WaitingRooms* former,
 
 waiting::Terms SharedWaitingRoom::terms_of(const config::WaitingRoom& settings) const {
   waiting::Terms terms = waiting::terms_of(settings);
-  if (terms.start.draw) terms.start.draw = context_->keys.draw_key(name_, terms.start.at);
+  if (terms.start.draw) terms.start.draw = context_->keys->draw_key(name_, terms.start.at);
   return terms;
 }
 
@@ -170,7 +170,7 @@ void SharedWaitingRoom::restore(const waiting::Written& written, TimePoint now) 
   WaitingRoom& room = inside_.own();
   waiting::Terms terms = room.terms();
   if (terms.start.draw) {  // the keys are now those of the former process
-    terms.start.draw = context_->keys.draw_key(name_, terms.start.at);
+    terms.start.draw = context_->keys->draw_key(name_, terms.start.at);
     room.set_terms(terms, advance(now));
   }
   room.restore(written, advance(now));

@@ -20,6 +20,7 @@
 #include "observe/snapshot.hpp"
 #include "proxy/waiting/address_limit.hpp"
 #include "proxy/waiting/event_seat.hpp"
+#include "proxy/waiting/keys_in_force.hpp"
 #include "proxy/waiting/poll_holds.hpp"
 #include "proxy/waiting/room_outbox.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
@@ -38,12 +39,9 @@ enum class PlaceKeeping : std::uint8_t { is_off, works, fails };
 
 // What all waiting rooms of the process share.
 struct VisitorContext {
-  VisitorContext(waiting::TokenKeys made, traffic::SipKey addresses)
-      : keys(std::move(made)),
-        address_key(addresses),
-        bad_signatures(addresses),
-        passes(addresses) {}
-  waiting::TokenKeys keys;  // replaced by PlaceKeeper before any visitor has come
+  VisitorContext(const waiting::TokenKeys& made, traffic::SipKey addresses)
+      : keys(made), address_key(addresses), bad_signatures(addresses), passes(addresses) {}
+  KeysInForce keys;  // set by who keeps places before any visitor has come, and when replaced
   const traffic::SipKey address_key;
   AddressLimit bad_signatures;  // of visitors' trusted_tokens
   HashedBuckets passes;         // by id: requests in the class of those who were let in
@@ -153,22 +151,22 @@ class SharedWaitingRoom {
   std::vector<waiting::Place> come_back(const std::vector<waiting::TicketId>& ids, TimePoint now);
 
   waiting::TokenText sign(const waiting::Token& token, TimePoint now) const {
-    return context_->keys.write(token, name_, context_->clock.at(now));
+    return context_->keys->write(token, name_, context_->clock.at(now));
   }
   // An offer is nothing that a visitor carries: see takes_offer().
   std::optional<waiting::Token> verify(std::string_view text, TimePoint now) const {
-    const auto token = context_->keys.read(text, name_, context_->clock.at(now));
+    const auto token = context_->keys->read(text, name_, context_->clock.at(now));
     return token && token->kind != waiting::TokenKind::offer ? token : std::nullopt;
   }
   // Whether a form's text is the offer of that stamp.
   bool takes_offer(std::string_view text, const waiting::Token& stamp, TimePoint now) const {
-    const auto token = context_->keys.read(text, name_, context_->clock.at(now));
+    const auto token = context_->keys->read(text, name_, context_->clock.at(now));
     return token && token->kind == waiting::TokenKind::offer && token->id == stamp.id;
   }
   // Nobody for a user without a name.
   waiting::UserKey key_of(const traffic::VerifiedUser& user) const {
     if (user.name.empty()) return {};
-    return context_->keys.user_key(name_, static_cast<char>(user.source), user.name);
+    return context_->keys->user_key(name_, static_cast<char>(user.source), user.name);
   }
   waiting::Time time_at(TimePoint now) const { return context_->clock.at(now); }
 
