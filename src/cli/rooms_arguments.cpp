@@ -80,6 +80,11 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
   add_room(move, to)->required();
   add_ticket(move, to)->required();
   move.add_option("--to", to.to, "A place from 1 on, or front")->check(is_place, "");
+  add_act(rooms, to, RoomsAction::secret, "secret", "Which secret signs visitors' tokens");
+  CLI::App& replace = add_act(rooms, to, RoomsAction::replace_secret, "replace-secret",
+                              "Have another secret sign visitors' tokens");
+  replace.add_flag("--at-once", to.at_once,
+                   "Accept no token of before: all places and sessions are lost");
 }
 
 }  // namespace spillway

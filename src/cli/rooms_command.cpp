@@ -33,9 +33,11 @@ class RoomsCommand {
       case RoomsAction::resume: return set("/resume", json::object());
       case RoomsAction::message: return set("/message", message());
       case RoomsAction::cancel: return cancel();
-      case RoomsAction::move: break;
+      case RoomsAction::move: return move();
+      case RoomsAction::secret: return told(desk_.client().get("/room-secret"));
+      case RoomsAction::replace_secret: break;
     }
-    return move();
+    return told(post("/room-secret/replace", {{"at_once", options_.at_once}}));
   }
 
  private:
@@ -46,6 +48,7 @@ class RoomsCommand {
   AdminOutcome set(const std::string& act, const json& body);
   AdminOutcome cancel();
   AdminOutcome move();
+  AdminOutcome told(const AdminReply& reply);
   json message() const;
   std::string room_path() const { return "/rooms/" + http::percent_encoded(options_.room); }
   std::string ticket_path() const { return room_path() + "/tickets/" + options_.ticket; }
@@ -152,6 +155,19 @@ AdminOutcome RoomsCommand::move() {
   const json to = is_front ? json("front") : json(std::stoul(options_.to));
   return answered(post(ticket_path() + "/move", {{"to", to}}), [this](const json& answer) {
     out_ << "It has place " << member(answer, "position") << " now.\n";
+  });
+}
+
+// Of the secret of visitors' tokens.
+AdminOutcome RoomsCommand::told(const AdminReply& reply) {
+  return answered(reply, [this](const json& answer) {
+    out_ << "Secret " << member(answer, "number");
+    const auto tell = [&](const char* what, const char* name) {
+      if (!answer.value(name, json()).is_null()) out_ << what << member(answer, name);
+    };
+    tell(", signs from ", "signs_from");
+    tell(", the former one counts until ", "former_until");
+    out_ << ".\n";
   });
 }
 

@@ -21,7 +21,9 @@ enum class RoomsAction : std::uint8_t {
   resume,
   message,
   cancel,
-  move
+  move,
+  secret,
+  replace_secret
 };
 
 struct RoomsOptions : AdminOptions {
@@ -41,6 +43,7 @@ struct RoomsOptions : AdminOptions {
   bool goes_on = false;                // likewise
   std::optional<std::string> reason;   // of cancel
   std::string to = "front";            // of move: or a number
+  bool at_once = false;                // of replace_secret
 };
 
 AdminOutcome run_rooms_command(const RoomsOptions& options, std::ostream& out, std::ostream& err);

@@ -18,6 +18,7 @@ struct Store {
   std::uint64_t max_bytes = std::uint64_t{10} << 30;
   double lookups_per_second = 2000;  // of all clients that ask after their jobs
   Milliseconds lease{15000};         // of this proxy; renewed three times within it
+  Milliseconds rooms_kept{std::chrono::hours(7 * 24)};  // waiting rooms that no proxy has any more
 };
 
 // Which requests of a route are deferred: those that would be refused for want of room, all of

@@ -26,6 +26,10 @@ void describe(Visitor& visit, Store& x) {
   visit("lease_ms", x.lease, Range{1000, kHour},
         "How long this proxy's jobs stay its own without a sign of life; another proxy takes them "
         "over then.");
+  visit(
+      "rooms_kept_ms", x.rooms_kept, Range{kHour, 365 * kDay},
+      "With postgresql: after so long without a proxy that has it a waiting room is deleted, with "
+      "all places. It has to be longer than all proxies are stopped at a time.");
 }
 
 template <class Visitor>

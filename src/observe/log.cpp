@@ -290,6 +290,15 @@ void Log::room_changed(const RoomChange& change) {
   write(Level::info, line.members());
 }
 
+void Log::room_secret_replaced(std::string_view client, std::uint64_t number,
+                               std::string_view how) {
+  write(Level::info, event(Level::info, "room_secret_replaced")
+                         .text("client", client)
+                         .integer("number", number)
+                         .text("how", how)
+                         .members());
+}
+
 void Log::ticket_cancelled(std::string_view room, std::string_view ticket,
                            std::string_view reason) {
   write(Level::info, event(Level::info, "ticket_cancelled")

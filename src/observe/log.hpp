@@ -143,6 +143,8 @@ class Log {
   void temp_file_failed(std::string_view directory, std::string_view problem);
   void jobs_changed(const JobChange& change);
   void room_changed(const RoomChange& change);
+  // That of visitors' tokens. `client`: the address that asked for it.
+  void room_secret_replaced(std::string_view client, std::uint64_t number, std::string_view how);
   // By its holder, who says why.
   void ticket_cancelled(std::string_view room, std::string_view ticket, std::string_view reason);
   void job(const JobLine& line);

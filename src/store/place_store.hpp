@@ -1,7 +1,6 @@
 // Where the places of waiting rooms are kept: SQLite, one file for one process at a time.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -13,14 +12,15 @@
 
 #include "store/failure.hpp"
 #include "waiting/place.hpp"
+#include "waiting/token_secrets.hpp"
 
 namespace spillway::store {
 
-using VisitorSecret = std::array<std::uint8_t, 32>;
+using VisitorSecret = HmacKey;
 
 struct PlacesRead {
-  VisitorSecret secret{};  // what visitors' tokens are signed with
-  waiting::Time until{};   // what changed before is in it
+  waiting::TokenSecrets secrets{};
+  waiting::Time until{};  // what changed before is in it
   std::map<std::string, std::vector<waiting::Place>> rooms;
   std::map<std::string, waiting::Orders> orders;  // of those about which there are any
 };
@@ -45,6 +45,8 @@ class PlaceStore {
   // now.
   virtual std::optional<Failure> write(std::span<const PlaceChanges> changes,
                                        waiting::Time until) = 0;
+  // Likewise, in place of those that are there.
+  virtual std::optional<Failure> keep(const waiting::TokenSecrets& secrets) = 0;
 };
 
 struct OpenedPlaces {

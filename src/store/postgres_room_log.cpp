@@ -21,15 +21,42 @@ std::string_view as_bytes(const VisitorSecret& secret) {
   return {reinterpret_cast<const char*>(secret.data()), secret.size()};
 }
 
+bool copy_secret(std::string_view bytes, HmacKey& to) {
+  if (bytes.size() != to.size()) return false;
+  std::ranges::copy(bytes, to.begin());
+  return true;
+}
+
+// number, secret, since, lasting, former
+std::optional<waiting::TokenSecrets> secrets_of(const PostgresRows& rows) {
+  if (rows.size() == 0) return std::nullopt;
+  waiting::TokenSecrets secrets{
+      .number = rows.number<std::uint32_t>(0, 0), .since = rows.time(0, 2), .former = {}};
+  bool is_whole = copy_secret(rows.bytes(0, 1), secrets.newest) &&
+                  copy_secret(rows.bytes(0, 3), secrets.lasting);
+  if (!rows.is_null(0, 4))
+    is_whole = copy_secret(rows.bytes(0, 4), secrets.former.emplace()) && is_whole;
+  return is_whole ? std::optional(secrets) : std::nullopt;
+}
+
+Failure damaged() { return {Failure::Kind::corrupt, "the secret of waiting rooms is damaged"}; }
+
 class PostgresRoomLog final : public RoomLog {
  public:
   explicit PostgresRoomLog(const std::string& url) : connection_(url, false, kRoomPatience) {}
 
-  std::optional<Failure> agree_on(VisitorSecret& secret) override;
+  std::optional<Failure> agree_on(const VisitorSecret& first,
+                                  waiting::TokenSecrets& agreed) override;
+  std::optional<Failure> read(waiting::TokenSecrets& secrets) override;
+  std::optional<Failure> replace(const waiting::SecretChange& change, Milliseconds announced,
+                                 waiting::TokenSecrets& secrets, bool& is_done) override;
+  std::optional<Failure> forget_former() override;
   std::optional<Failure> take(RoomTurn& turn) override;
   std::optional<Failure> read(const std::string& room,
                               std::optional<RoomSnapshot>& snapshot) override;
   std::optional<Failure> keep(const std::string& room, const RoomSnapshot& snapshot) override;
+  std::optional<Failure> forget_rooms(const std::vector<std::string>& own,
+                                      Milliseconds kept) override;
   void interrupt() override { connection_.interrupt(); }
 
  private:
@@ -46,21 +73,52 @@ std::optional<Failure> PostgresRoomLog::run(std::span<const PostgresStep> steps)
 }
 
 // Of two that come first one sees nothing, and then the other one's.
-std::optional<Failure> PostgresRoomLog::agree_on(VisitorSecret& secret) {
-  bool is_known = false;
+std::optional<Failure> PostgresRoomLog::agree_on(const VisitorSecret& first,
+                                                 waiting::TokenSecrets& agreed) {
+  std::optional<waiting::TokenSecrets> known;
   std::array<PostgresStep, 1> steps{{{PostgresStatement::room_secret, {}, {}}}};
-  steps[0].parameters.add(as_bytes(secret));
-  VisitorSecret agreed{};
-  steps[0].read = [&](const PostgresRows& rows) {
-    is_known = rows.size() > 0 && rows.bytes(0, 0).size() == agreed.size();
-    if (is_known) std::ranges::copy(rows.bytes(0, 0), agreed.begin());
-  };
-  for (int attempt = 0; attempt < 2 && !is_known; ++attempt) {
+  steps[0].parameters.add(as_bytes(first));
+  steps[0].read = [&](const PostgresRows& rows) { known = secrets_of(rows); };
+  for (int attempt = 0; attempt < 2 && !known; ++attempt) {
     if (auto failure = run(steps)) return failure;
   }
-  if (!is_known) return Failure{Failure::Kind::corrupt, "the secret of waiting rooms is damaged"};
-  secret = agreed;
+  if (!known) return damaged();
+  agreed = *known;
   return std::nullopt;
+}
+
+std::optional<Failure> PostgresRoomLog::read(waiting::TokenSecrets& secrets) {
+  std::optional<waiting::TokenSecrets> known;
+  std::array<PostgresStep, 1> steps{{{PostgresStatement::room_secrets, {}, {}}}};
+  steps[0].read = [&](const PostgresRows& rows) { known = secrets_of(rows); };
+  if (auto failure = run(steps)) return failure;
+  if (!known) return damaged();
+  secrets = *known;
+  return std::nullopt;
+}
+
+std::optional<Failure> PostgresRoomLog::replace(const waiting::SecretChange& change,
+                                                Milliseconds announced,
+                                                waiting::TokenSecrets& secrets, bool& is_done) {
+  std::optional<waiting::TokenSecrets> known;
+  std::array<PostgresStep, 1> steps{{{PostgresStatement::room_replace, {}, {}}}};
+  steps[0]
+      .parameters.add(as_bytes(change.secret))
+      .add(change.how == waiting::Replacement::at_once)
+      .add(std::int64_t{announced.count()})
+      .add(std::int64_t{waiting::TokenSecrets::kOverlap.count()});
+  steps[0].read = [&](const PostgresRows& rows) { known = secrets_of(rows); };
+  if (auto failure = run(steps)) return failure;
+  is_done = known.has_value();
+  if (!known) return read(secrets);
+  secrets = *known;
+  return std::nullopt;
+}
+
+std::optional<Failure> PostgresRoomLog::forget_former() {
+  std::array<PostgresStep, 1> steps{{{PostgresStatement::room_forget_former, {}, {}}}};
+  steps[0].parameters.add(std::int64_t{waiting::TokenSecrets::kOverlap.count()});
+  return run(steps);
 }
 
 // In two transactions: while a long answer is read by a proxy that stands still, the first one has
@@ -115,6 +173,15 @@ std::optional<Failure> PostgresRoomLog::keep(const std::string& room,
       .parameters.add(std::string_view(room))
       .add(static_cast<std::int64_t>(snapshot.number))
       .add(std::string_view(snapshot.bytes));
+  return run(steps);
+}
+
+std::optional<Failure> PostgresRoomLog::forget_rooms(const std::vector<std::string>& own,
+                                                     Milliseconds kept) {
+  PostgresColumn names(PostgresType::text);
+  for (const std::string& name : own) names.add(std::string_view(name));
+  std::array<PostgresStep, 1> steps{{{PostgresStatement::room_forget, {}, {}}}};
+  steps[0].parameters.add(std::move(names)).add(std::int64_t{kept.count()});
   return run(steps);
 }
 

@@ -39,19 +39,49 @@ DELETE FROM room_row r USING kept WHERE r.room = $1 AND r.number < kept.number
 
 constexpr std::string_view kSecret = R"sql(
 WITH made AS (
-  INSERT INTO room_secret (secret) VALUES ($1::bytea) ON CONFLICT DO NOTHING RETURNING secret)
-SELECT secret FROM made UNION ALL SELECT secret FROM room_secret
+  INSERT INTO room_secret (secret, lasting) VALUES ($1::bytea, $1::bytea) ON CONFLICT DO NOTHING
+  RETURNING number, secret, since, lasting, former)
+SELECT number, secret, since, lasting, former FROM made
+UNION ALL SELECT number, secret, since, lasting, former FROM room_secret
+)sql";
+
+constexpr std::string_view kSecrets = R"sql(
+SELECT number, secret, since, lasting, former FROM room_secret
+)sql";
+
+// $1: the new one, $2: at once, $3: announced for so long, $4: how long a former one is accepted.
+constexpr std::string_view kReplace = R"sql(
+UPDATE room_secret SET number = number + 1, secret = $1::bytea,
+  since = now_ms() + CASE WHEN $2::bool THEN 0 ELSE $3::int8 END,
+  lasting = CASE WHEN $2 THEN $1 ELSE lasting END,
+  former = CASE WHEN $2 THEN NULL ELSE secret END
+WHERE $2 OR former IS NULL OR since + $4::int8 <= now_ms()
+RETURNING number, secret, since, lasting, former
+)sql";
+
+// $1: names that are left, $2: for so long no row was written. The row of `room` is locked first,
+// as by who writes one.
+constexpr std::string_view kForgetRooms = R"sql(
+WITH gone AS (
+  DELETE FROM room WHERE time < now_ms() - $2::int8 AND name <> ALL ($1::text[]) RETURNING name),
+rows AS (DELETE FROM room_row r USING gone WHERE r.room = gone.name)
+DELETE FROM room_snapshot s USING gone WHERE s.room = gone.name
+)sql";
+
+// $1: how long a former one is accepted.
+constexpr std::string_view kForgetFormer = R"sql(
+UPDATE room_secret SET former = NULL WHERE former IS NOT NULL AND since + $1::int8 <= now_ms()
 )sql";
 
 }  // namespace
 
 std::vector<PostgresStatementText> postgres_room_statements() {
   using enum PostgresStatement;
-  return {{room_write, std::string(kWrite)},
-          {room_rows, std::string(kRows)},
-          {room_snapshot, std::string(kSnapshot)},
-          {room_keep, std::string(kKeep)},
-          {room_secret, std::string(kSecret)}};
+  return {{room_write, std::string(kWrite)},       {room_rows, std::string(kRows)},
+          {room_snapshot, std::string(kSnapshot)}, {room_keep, std::string(kKeep)},
+          {room_secret, std::string(kSecret)},     {room_secrets, std::string(kSecrets)},
+          {room_replace, std::string(kReplace)},   {room_forget_former, std::string(kForgetFormer)},
+          {room_forget, std::string(kForgetRooms)}};
 }
 
 }  // namespace spillway::store

@@ -323,7 +323,17 @@ CREATE TABLE room_secret (
 );
 )sql";
 
-constexpr std::array kMigrations{kFirst, kHistory, kRates, kRooms, kPostgresKept};
+// A secret can be replaced; waiting::TokenSecrets says what they are.
+constexpr std::string_view kRoomSecrets = R"sql(
+ALTER TABLE room_secret
+  ADD COLUMN number integer NOT NULL DEFAULT 1,
+  ADD COLUMN since bigint NOT NULL DEFAULT 0,
+  ADD COLUMN former bytea,
+  ADD COLUMN lasting bytea;
+UPDATE room_secret SET lasting = secret;
+)sql";
+
+constexpr std::array kMigrations{kFirst, kHistory, kRates, kRooms, kPostgresKept, kRoomSecrets};
 
 }  // namespace
 

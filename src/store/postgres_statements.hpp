@@ -69,6 +69,10 @@ enum class PostgresStatement : std::uint8_t {
   room_snapshot,
   room_keep,
   room_secret,
+  room_secrets,
+  room_replace,
+  room_forget_former,
+  room_forget,
 };
 
 struct PostgresStatementText {

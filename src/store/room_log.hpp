@@ -45,14 +45,26 @@ class RoomLog {
 
   virtual ~RoomLog() = default;
 
-  // What visitors' tokens are signed with: the first proxy's, for all of them.
-  virtual std::optional<Failure> agree_on(VisitorSecret& secret) = 0;
+  // What visitors' tokens are signed with, for all proxies; `first`: if there is none yet.
+  virtual std::optional<Failure> agree_on(const VisitorSecret& first,
+                                          waiting::TokenSecrets& agreed) = 0;
+  virtual std::optional<Failure> read(waiting::TokenSecrets& secrets) = 0;
+  // As waiting::replaced(): the new one signs after `announced`, so that all proxies know it by
+  // then. `secrets`: those that hold now; is_done: they are the new ones.
+  virtual std::optional<Failure> replace(const waiting::SecretChange& change,
+                                         Milliseconds announced, waiting::TokenSecrets& secrets,
+                                         bool& is_done) = 0;
+  // A former secret that is accepted no more.
+  virtual std::optional<Failure> forget_former() = 0;
   virtual std::optional<Failure> take(RoomTurn& turn) = 0;
   virtual std::optional<Failure> read(const std::string& room,
                                       std::optional<RoomSnapshot>& snapshot) = 0;
   // In place of an older one; rows that it makes superfluous are deleted. Nothing if there is one
   // as new.
   virtual std::optional<Failure> keep(const std::string& room, const RoomSnapshot& snapshot) = 0;
+  // Of those of which no proxy has written for longer than `kept`, all is deleted; not of `own`.
+  virtual std::optional<Failure> forget_rooms(const std::vector<std::string>& own,
+                                              Milliseconds kept) = 0;
   // What waits for the database fails soon, now and later.
   virtual void interrupt() = 0;
 };

@@ -26,6 +26,7 @@ class SqlitePlaces final : public PlaceStore {
   std::optional<Failure> open(const std::filesystem::path& file, const VisitorSecret& secret);
   std::optional<Failure> read(PlacesRead& into) override;
   std::optional<Failure> write(std::span<const PlaceChanges> changes, Time until) override;
+  std::optional<Failure> keep(const waiting::TokenSecrets& secrets) override;
 
  private:
   FileLock lock_;
@@ -43,6 +44,9 @@ class SqlitePlaces final : public PlaceStore {
   Statement clear_orders_{database_, "DELETE FROM orders WHERE room = ?1"};
   Statement forget_{database_, "DELETE FROM places WHERE kind IN (0, 3) AND since < ?1"};
   Statement until_{database_, "UPDATE settings SET until = ?1"};
+  Statement secrets_{database_,
+                     "UPDATE settings SET number = ?1, secret = ?2, since = ?3, former = ?4,"
+                     " lasting = ?5"};
 };
 
 std::optional<Failure> SqlitePlaces::open(const std::filesystem::path& file,
@@ -57,7 +61,8 @@ std::optional<Failure> SqlitePlaces::open(const std::filesystem::path& file,
   database_.text("PRAGMA journal_mode = WAL");
   migrate(database_, kPlaceTables);
   Statement first(database_,
-                  "INSERT OR IGNORE INTO settings (one, secret, until) VALUES (1, ?1, 0)");
+                  "INSERT OR IGNORE INTO settings (one, secret, lasting, until)"
+                  " VALUES (1, ?1, ?1, 0)");
   first.execute(blob(secret));
   if (database_.failed()) return database_.failure();
   return std::nullopt;
@@ -65,11 +70,16 @@ std::optional<Failure> SqlitePlaces::open(const std::filesystem::path& file,
 
 std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
   database_.forgive();
-  Statement settings(database_, "SELECT secret, until FROM settings");
+  Statement settings(database_,
+                     "SELECT until, number, secret, since, lasting, former FROM settings");
   Rows row = settings.with();
   if (row.next()) {
-    row.read(0, into.secret);
-    into.until = Time(Milliseconds(row.number(1)));
+    into.until = Time(Milliseconds(row.number(0)));
+    into.secrets.number = static_cast<std::uint32_t>(row.number(1));
+    row.read(2, into.secrets.newest);
+    into.secrets.since = Time(Milliseconds(row.number(3)));
+    row.read(4, into.secrets.lasting);
+    if (!row.is_null(5)) row.read(5, into.secrets.former.emplace());
   }
   Statement places(database_,
                    "SELECT room, id, kind, since, missed, priority, user, ask, resource, place, tie"
@@ -132,6 +142,17 @@ std::optional<Failure> SqlitePlaces::write(std::span<const PlaceChanges> changes
   const Failure failure = database_.failure();
   database_.forgive();
   if (sqlite3_get_autocommit(database_.handle()) == 0) database_.run("ROLLBACK");
+  return failure;
+}
+
+std::optional<Failure> SqlitePlaces::keep(const waiting::TokenSecrets& secrets) {
+  database_.forgive();
+  secrets_.execute(std::int64_t{secrets.number}, blob(secrets.newest), stored(secrets.since),
+                   secrets.former ? std::optional(blob(*secrets.former)) : std::nullopt,
+                   blob(secrets.lasting));
+  if (!database_.failed()) return std::nullopt;
+  const Failure failure = database_.failure();
+  database_.forgive();
   return failure;
 }
 

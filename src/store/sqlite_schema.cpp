@@ -93,9 +93,18 @@ DROP INDEX places_ended;
 CREATE INDEX places_ended ON places (since) WHERE kind IN (0, 3);
 )";
 
+constexpr const char* kPlacesVersion7 = R"(
+ALTER TABLE settings ADD COLUMN number INTEGER NOT NULL DEFAULT 1; -- of the secret
+ALTER TABLE settings ADD COLUMN since INTEGER NOT NULL DEFAULT 0; -- when it began to sign
+ALTER TABLE settings ADD COLUMN former BLOB; -- accepted for a while after it
+ALTER TABLE settings ADD COLUMN lasting BLOB; -- of users' keys and of draws
+UPDATE settings SET lasting = secret;
+)";
+
 constexpr std::array kJobSteps{kSqliteVersion1};
 constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3,
-                                 kPlacesVersion4, kPlacesVersion5, kPlacesVersion6};
+                                 kPlacesVersion4, kPlacesVersion5, kPlacesVersion6,
+                                 kPlacesVersion7};
 
 }  // namespace
 

@@ -15,8 +15,19 @@ constexpr std::size_t kMostSigned = kMostTokenBytes - kSignature;
 constexpr std::size_t kLongestRoom = 64;
 constexpr std::uint32_t kOfField = 0x8000'0000;
 
+static_assert(TokenSecrets::kOverlap == TokenKeys::kAccepted);
+
 std::int64_t key_number(Time now) {
   return std::chrono::floor<std::chrono::hours>(now.time_since_epoch()) / TokenKeys::kKeyUse;
+}
+
+std::uint8_t key_id(std::int64_t key, std::uint32_t secret) {
+  return static_cast<std::uint8_t>(key + 64 * static_cast<std::int64_t>(secret - 1));
+}
+
+// How many keys of that secret came after the one of that id.
+std::int64_t keys_since(std::uint8_t id, std::int64_t current, std::uint32_t secret) {
+  return static_cast<std::uint8_t>(key_id(current, secret) - id);
 }
 
 void put(std::uint64_t value, std::span<std::uint8_t> to) {
@@ -76,25 +87,26 @@ Sha256 half(const Sha256& whole) {
   return part;
 }
 
-}  // namespace
-
-HmacKey TokenKeys::key_of(std::int64_t number) const {
+HmacKey key_of(const HmacKey& secret, std::int64_t number) {
   std::array<char, 24> text{"waiting room key"};
   std::array<std::uint8_t, 8> digits;
   put(static_cast<std::uint64_t>(number), digits);
   std::copy(digits.begin(), digits.end(), text.begin() + 16);
-  return hmac_sha256(secret_, {text.data(), text.size()});
+  return hmac_sha256(secret, {text.data(), text.size()});
 }
+
+}  // namespace
 
 HmacKey TokenKeys::draw_key(std::string_view room, Time start) const {
   const auto at = start.time_since_epoch().count();
-  return hmac_sha256(secret_, "waiting room draw " + std::to_string(at) + " " + std::string(room));
+  return hmac_sha256(secrets_.lasting,
+                     "waiting room draw " + std::to_string(at) + " " + std::string(room));
 }
 
 UserKey TokenKeys::user_key(std::string_view room, char source, std::string_view name) const {
   std::string text = "waiting room user ";
   text.append(room).append(1, ' ').append(1, source).append(name);
-  const Sha256 code = hmac_sha256(secret_, text);
+  const Sha256 code = hmac_sha256(secrets_.lasting, text);
   UserKey user;
   std::copy_n(code.begin(), user.bytes.size(), user.bytes.begin());
   return user;
@@ -106,7 +118,9 @@ TokenText TokenKeys::write(const Token& token, std::string_view room, Time now) 
   const std::size_t signed_bytes = parts.signed_bytes();
   const std::span<std::uint8_t> bytes = std::span(whole).first(signed_bytes + kSignature);
   const std::int64_t number = key_number(now);
-  bytes[0] = static_cast<std::uint8_t>(number);
+  const bool is_early = secrets_.former && now < secrets_.since;
+  const Signer signer = is_early ? former() : newest();
+  bytes[0] = key_id(number, signer.number);
   std::copy(token.id.bytes.begin(), token.id.bytes.end(), bytes.begin() + 1);
   const bool is_pass = token.kind == TokenKind::pass;
   const std::uint32_t carrier = token.carrier == Carrier::field ? kOfField : 0;
@@ -116,7 +130,8 @@ TokenText TokenKeys::write(const Token& token, std::string_view room, Time now) 
     std::copy(token.user.bytes.begin(), token.user.bytes.end(), bytes.begin() + kUserAt);
   if (token.wish) put_wish(*token.wish, bytes.first(signed_bytes).last(kWishBytes));
   const char kind = static_cast<char>(token.kind);
-  const Sha256 code = signature(key_of(number), kind, parts, bytes.first(signed_bytes), room);
+  const HmacKey key = key_of(*signer.secret, number);
+  const Sha256 code = signature(key, kind, parts, bytes.first(signed_bytes), room);
   std::copy_n(code.begin(), kSignature, bytes.subspan(signed_bytes).begin());
   std::array<char, kMostTokenText> text;
   text[0] = kind;
@@ -134,16 +149,21 @@ std::optional<Token> TokenKeys::read(std::string_view text, std::string_view roo
   const std::span<std::uint8_t> bytes = std::span(whole).first(signed_bytes + kSignature);
   if (!read_base64url(text.substr(1), bytes)) return std::nullopt;
   const std::int64_t current = key_number(now);
-  const std::int64_t age = static_cast<std::uint8_t>(current) - bytes[0];
-  const std::int64_t former = age < 0 ? age + 256 : age;
-  if (former > kFormerKeys) return std::nullopt;
+  Signer signer = newest();
+  std::int64_t keys = keys_since(bytes[0], current, signer.number);
+  const bool is_former = keys > kFormerKeys && secrets_.accepts_former(now);
+  if (is_former) {
+    signer = former();
+    keys = keys_since(bytes[0], current, signer.number);
+  }
+  if (keys > kFormerKeys) return std::nullopt;
   Sha256 sent{};
   std::copy_n(bytes.subspan(signed_bytes).begin(), kSignature, sent.begin());
-  const Sha256 code =
-      signature(key_of(current - former), text[0], parts, bytes.first(signed_bytes), room);
+  const HmacKey key = key_of(*signer.secret, current - keys);
+  const Sha256 code = signature(key, text[0], parts, bytes.first(signed_bytes), room);
   if (!equal_in_constant_time(sent, half(code))) return std::nullopt;
   Token token;
-  token.is_worn = former == kFormerKeys;
+  token.is_worn = keys == kFormerKeys || (is_former && now >= secrets_.since);
   token.kind = TokenKind(text[0]);
   std::copy_n(bytes.begin() + 1, token.id.bytes.size(), token.id.bytes.begin());
   const auto carried = static_cast<std::uint32_t>(get(bytes.subspan(17, 4)));

@@ -2,8 +2,11 @@
 // sends that takes the place it was offered. Signed (HMAC-SHA256, of
 // which 128 bits are sent) with the name of its waiting room, so that none counts in another one.
 //
-//     kind letter, base64url of: key number 1, id 16, generation 4, time 6, user 0 or 16,
+//     kind letter, base64url of: key 1, id 16, generation 4, time 6, user 0 or 16,
 //     wish 0 or 45, signature 16 bytes
+//
+// The key is named by its half day, and by the number of its secret, times 64: of two secrets and
+// three half days no two read alike.
 //
 // The first bit of the generation is that of Carrier.
 //
@@ -28,6 +31,7 @@
 #include "waiting/resources.hpp"
 #include "waiting/ticket.hpp"
 #include "waiting/tier.hpp"
+#include "waiting/token_secrets.hpp"
 #include "waiting/user_key.hpp"
 
 namespace spillway::waiting {
@@ -48,7 +52,8 @@ struct Token {
   Priority priority = 0;         // of a stamp or a ticket
   UserKey user{};                // whose it is, if that is verified
   std::optional<CarriedWish> wish{};  // where resources are handed out
-  // Read: a former key signed it, whose time will be over while its visitor may still ask.
+  // Read: a former key or secret signed it, whose time will be over while its visitor may still
+  // ask.
   bool is_worn = false;
   Carrier carrier = Carrier::cookie;
 
@@ -142,7 +147,7 @@ class TokenText {
 };
 
 // Signs and verifies. A key is used for half a day and accepted for a day more; keys are derived
-// from one secret, so that nothing is stored.
+// from the secrets, so that nothing else is stored.
 class TokenKeys {
  public:
   static constexpr std::chrono::hours kKeyUse{12};
@@ -151,24 +156,32 @@ class TokenKeys {
   // signed anew in the last kKeyUse of that.
   static constexpr Milliseconds kAccepted = kKeyUse * (kFormerKeys + 1);
 
-  explicit TokenKeys(const HmacKey& secret) : secret_(secret) {}
+  explicit TokenKeys(const TokenSecrets& secrets) : secrets_(secrets) {}
+  explicit TokenKeys(const HmacKey& secret) : TokenKeys(first_secrets(secret)) {}
+
+  const TokenSecrets& secrets() const { return secrets_; }
 
   TokenText write(const Token& token, std::string_view room, Time now) const;
   // nullopt for all that write() did not write for that waiting room within those keys' time:
   // verified before any of it is read.
   std::optional<Token> read(std::string_view text, std::string_view room, Time now) const;
 
-  // Of Start::draw: the same for the same room and start as long as the secret is kept.
+  // Of Start::draw: the same for the same room and start as long as the lasting secret is kept.
   HmacKey draw_key(std::string_view room, Time start) const;
 
   // Of a user by that name, as `source` says, a letter: users of two sources are two. The same as
-  // long as the secret is kept, and another one in another room.
+  // long as the lasting secret is kept, and another one in another room.
   UserKey user_key(std::string_view room, char source, std::string_view name) const;
 
  private:
-  HmacKey key_of(std::int64_t number) const;
+  struct Signer {
+    const HmacKey* secret = nullptr;
+    std::uint32_t number = 0;  // of the secret
+  };
+  Signer newest() const { return {&secrets_.newest, secrets_.number}; }
+  Signer former() const { return {&*secrets_.former, secrets_.number - 1}; }
 
-  HmacKey secret_;
+  TokenSecrets secrets_;
 };
 
 }  // namespace spillway::waiting

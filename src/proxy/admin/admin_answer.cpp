@@ -36,7 +36,9 @@ constexpr std::string_view kIndex =
     "<li><a href=\"/jobs\">/jobs</a> deferred requests; /jobs/ID one of them"
     "<li>POST /jobs/replay, /jobs/purge and /jobs/ID/cancel change them"
     "<li><a href=\"/rooms\">/rooms</a> waiting rooms; /rooms/NAME, /rooms/NAME/tickets"
-    "<li>POST /rooms/NAME/call, /open, /close, /pause, /resume and /message change them</ul>\n";
+    "<li>POST /rooms/NAME/call, /open, /close, /pause, /resume and /message change them"
+    "<li><a href=\"/room-secret\">/room-secret</a> of their tokens; POST /room-secret/replace"
+    "</ul>\n";
 
 // Timing-safe: the duration depends on the length of `given` only.
 bool equal_secrets(std::string_view given, std::string_view wanted) {

@@ -161,6 +161,11 @@ AdminResponse AdminRooms::route(const AdminRequest& request, const std::string& 
   if (!path) return admin_problem(status::not_found, "there is no such page; see /");
   const std::shared_ptr<const Generation> generation = source_.generation();
   const WaitingRooms& rooms = generation->waiting_rooms;
+  if (path->room.empty() && path->kind != RoomsPath::Kind::rooms) {
+    const bool has_any = std::ranges::any_of(rooms, [](const auto& room) { return bool(room); });
+    return has_any ? secret(request, *path, client)
+                   : admin_problem(status::not_found, "no route has \"waiting_room\"");
+  }
   const bool asks_all = path->kind == RoomsPath::Kind::rooms;
   if (asks_all && !is_reading(request)) return wrong_method("GET, HEAD");
   RoomJson all = RoomJson::array();

@@ -8,6 +8,8 @@
 //     POST   /rooms/{room}/tickets/{id}/move   to another place in line
 //     POST   /rooms/{room}/call                calls the next, beyond the pace
 //     POST   /rooms/{room}/open, .../close, .../pause, .../resume, .../message
+//     GET    /room-secret                      by which secret tokens of all of them are signed
+//     POST   /room-secret/replace              by another one from now on (admin_room_secret.cpp)
 //
 // room_query.hpp has the members of queries and bodies, docs/openapi.yaml all answers. Each act is
 // told to RoomsSource::changed.
@@ -21,6 +23,7 @@
 #include "proxy/admin/admin_page.hpp"
 #include "proxy/admin/room_query.hpp"
 #include "proxy/generation/generation.hpp"
+#include "proxy/waiting/secret_request.hpp"
 
 namespace spillway::proxy {
 
@@ -28,6 +31,9 @@ namespace spillway::proxy {
 struct RoomsSource {
   std::function<std::shared_ptr<const Generation>()> generation = {};  // the current one
   std::function<void(const observe::RoomChange&)> changed = {};
+  std::function<waiting::TokenSecrets()> secrets = {};
+  // Of the address that asks for it.
+  std::function<SecretReply(waiting::Replacement, const std::string&)> replace_secret = {};
 };
 
 class AdminRooms {
@@ -49,6 +55,8 @@ class AdminRooms {
   };
 
   AdminResponse route(const AdminRequest& request, const std::string& client) const;
+  AdminResponse secret(const AdminRequest& request, const RoomsPath& path,
+                       const std::string& client) const;
   AdminResponse report(const Asked& asked) const;
   AdminResponse change(const Asked& asked) const;
   AdminResponse cancel(const Asked& asked) const;

@@ -18,6 +18,12 @@ using nlohmann::json;
 using Problem = std::optional<std::string>;  // nullopt: none
 
 constexpr std::string_view kRooms = "/rooms";
+constexpr std::string_view kSecret = "/room-secret";  // of all of them
+constexpr std::string_view kReplaceSecret = "/room-secret/replace";
+
+bool is_below(std::string_view path, std::string_view page) {
+  return path.starts_with(page) && (path.size() == page.size() || path[page.size()] == '/');
+}
 
 // Up to the next slash, which is taken off too.
 std::string_view take_segment(std::string_view& path) {
@@ -86,13 +92,16 @@ std::string too_long(std::string_view member, std::size_t most) {
 }  // namespace
 
 bool is_rooms_path(std::string_view path) {
-  return path.starts_with(kRooms) && (path.size() == kRooms.size() || path[kRooms.size()] == '/');
+  return is_below(path, kRooms) || is_below(path, kSecret);
 }
 
 std::optional<RoomsPath> read_rooms_path(std::string_view path) {
   using Kind = RoomsPath::Kind;
   if (!is_rooms_path(path)) return std::nullopt;
   if (path == kRooms) return RoomsPath{};
+  if (path == kSecret) return RoomsPath{.kind = Kind::secret, .room = {}};
+  if (path == kReplaceSecret) return RoomsPath{.kind = Kind::replace_secret, .room = {}};
+  if (is_below(path, kSecret)) return std::nullopt;
   path.remove_prefix(kRooms.size() + 1);
   if (path.ends_with('/')) return std::nullopt;
   RoomsPath read{.kind = Kind::room, .room = take_segment(path)};
@@ -217,6 +226,20 @@ std::variant<MessageOrder, std::string> read_message(std::string_view body) {
   }
   if (!order.text && !order.ends) return "\"text\", \"ends\" or both are needed";
   return order;
+}
+
+std::variant<waiting::Replacement, std::string> read_replacement(std::string_view body) {
+  using waiting::Replacement;
+  if (is_blank(body)) return Replacement::gradual;
+  const auto members = read_members(body);
+  if (const auto* const wrong = std::get_if<std::string>(&members)) return *wrong;
+  Replacement how = Replacement::gradual;
+  for (const auto& [name, value] : std::get<json>(members).items()) {
+    if (name != "at_once") return unknown_member(name);
+    if (!value.is_boolean()) return "\"at_once\" must be true or false";
+    if (value.get<bool>()) how = Replacement::at_once;
+  }
+  return how;
 }
 
 std::variant<std::size_t, std::string> read_move(std::string_view body) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <variant>
 
+#include "waiting/token_secrets.hpp"
 #include "waiting/waiting_room.hpp"
 
 namespace spillway::proxy {
@@ -32,14 +33,16 @@ struct RoomsPath {
     close,
     pause,
     resume,
-    message
+    message,
+    secret,
+    replace_secret
   };
   Kind kind = Kind::rooms;
   std::string_view room;
   waiting::TicketId ticket{};  // of ticket and move
 };
 
-// True: the path is one of the pages of waiting rooms, or below them.
+// True: the path is one of the pages of waiting rooms and of their secret, or below them.
 bool is_rooms_path(std::string_view path);
 // nullopt: there is no such page.
 std::optional<RoomsPath> read_rooms_path(std::string_view path);
@@ -78,6 +81,7 @@ std::variant<std::optional<std::string>, std::string> read_cancel_query(std::str
 
 std::variant<CallOrder, std::string> read_call(std::string_view body);
 std::variant<MessageOrder, std::string> read_message(std::string_view body);
+std::variant<waiting::Replacement, std::string> read_replacement(std::string_view body);
 // How many are to be before it.
 std::variant<std::size_t, std::string> read_move(std::string_view body);
 

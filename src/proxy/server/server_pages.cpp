@@ -24,16 +24,21 @@ observe::BuildInfo build_info() { return {SPILLWAY_VERSION, SPILLWAY_COMPILER}; 
 }  // namespace
 
 AdminSource Server::Parts::pages() {
-  return {.metrics = [this] { return metrics_page(); },
-          .state = [this] { return state_page(); },
-          .config = [this] { return config::effective(generations.current()->config).dump(2); },
-          .not_ready_reason = [this] { return not_ready_reason(); },
-          .purge = [this](const cache::PurgeRequest& what) { return purge(what); },
-          .reload = [this](Reloader::Done done) { reloader.request(std::move(done)); },
-          .jobs = jobs_source(),
-          .rooms = {.generation = [this] { return generations.current(); },
-                    .changed =
-                        [this](const observe::RoomChange& change) { log.room_changed(change); }}};
+  return {
+      .metrics = [this] { return metrics_page(); },
+      .state = [this] { return state_page(); },
+      .config = [this] { return config::effective(generations.current()->config).dump(2); },
+      .not_ready_reason = [this] { return not_ready_reason(); },
+      .purge = [this](const cache::PurgeRequest& what) { return purge(what); },
+      .reload = [this](Reloader::Done done) { reloader.request(std::move(done)); },
+      .jobs = jobs_source(),
+      .rooms = {.generation = [this] { return generations.current(); },
+                .changed = [this](const observe::RoomChange& change) { log.room_changed(change); },
+                .secrets = [this] { return process.visitors->keys.secrets(); },
+                .replace_secret =
+                    [this](waiting::Replacement how, const std::string& client) {
+                      return replace_secret(how, client);
+                    }}};
 }
 
 observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead_letters) {

@@ -45,6 +45,7 @@ struct Server::Parts {
 
   // server_places.cpp
   std::optional<store::Failure> keep_places(const Generation& generation);
+  SecretReply replace_secret(waiting::Replacement how, const std::string& client);
 
   // server_pages.cpp
   AdminSource pages();

@@ -1,4 +1,6 @@
 // Where the places of waiting rooms are kept: in a file, or in a database with other proxies.
+#include <sys/random.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -23,11 +25,21 @@ std::filesystem::path places_file(const config::Store& store) {
   return file;
 }
 
+// Of places in memory. On the admin thread, as all replacements.
+SecretReply replace_in_memory(VisitorContext& context, const waiting::SecretChange& change) {
+  const waiting::Time now = context.clock.at(Clock::now());
+  const auto next = waiting::replaced(context.keys.secrets(), change, now, now);
+  if (!next) return {SecretResult::under_way, context.keys.secrets()};
+  context.keys.set(*next);
+  return {SecretResult::replaced, *next};
+}
+
 }  // namespace
 
 std::optional<store::Failure> Server::Parts::keep_places(const Generation& generation) {
   const WaitingRooms& rooms = generation.waiting_rooms;
   if (places.is_open()) places.keep(rooms);
+  shared_rooms.set_kept(generation.config.store.rooms_kept);
   if (shared_rooms.is_open()) shared_rooms.keep(rooms);
   if (places.is_open() || shared_rooms.is_open()) return std::nullopt;
   const bool has_any =
@@ -50,6 +62,25 @@ std::optional<store::Failure> Server::Parts::keep_places(const Generation& gener
   if (auto failure = places.open(places_file(store), rooms)) return failure;
   places.start();
   return std::nullopt;
+}
+
+// Asked by a page of a generation with waiting rooms, so they are kept by now, if they ever are.
+SecretReply Server::Parts::replace_secret(waiting::Replacement how, const std::string& client) {
+  waiting::SecretChange change{.how = how};
+  const auto size = static_cast<ssize_t>(change.secret.size());
+  if (::getrandom(change.secret.data(), change.secret.size(), 0) != size)
+    return {SecretResult::not_written, {}};
+  SecretReply reply;
+  if (shared_rooms.is_open())
+    reply = shared_rooms.replace_secret(change);
+  else if (places.is_open())
+    reply = places.replace_secret(change);
+  else
+    reply = replace_in_memory(*process.visitors, change);
+  if (reply.result == SecretResult::replaced)
+    log.room_secret_replaced(client, reply.secrets.number,
+                             how == waiting::Replacement::at_once ? "at_once" : "gradual");
+  return reply;
 }
 
 }  // namespace spillway::proxy

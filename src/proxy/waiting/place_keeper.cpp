@@ -36,9 +36,9 @@ std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& fil
   if (!opened.store) return std::move(opened.failure);
   store::PlacesRead read;
   if (auto failure = opened.store->read(read)) return failure;
-  context_->keys = waiting::TokenKeys(read.secret);
   const TimePoint now = Clock::now();
   set_back(read, now);
+  context_->keys.set(read.secrets);
   for (const auto& room : rooms) {
     if (!room) continue;
     room->restore({read.until, std::move(read.rooms[room->name()]), read.orders[room->name()]},
@@ -66,6 +66,7 @@ void PlaceKeeper::set_back(store::PlacesRead& read, TimePoint now) {
   if (ahead <= Milliseconds(0)) return;
   if (ahead <= kFollowed) return context_->clock.follow(read.until, now);
   read.until -= ahead;
+  read.secrets.since -= ahead;
   for (auto& [room, places] : read.rooms) {
     for (waiting::Place& place : places) {
       place.since -= ahead;
@@ -114,8 +115,30 @@ void PlaceKeeper::run() {
       const Milliseconds pause = is_failing() ? kPauseAfterFailure : kPause;
       is_last_ = wake_.wait_for(lock, pause, [&] { return is_stopping_; });
     }
+    keep_secrets(Clock::now());
     write();
   }
+}
+
+// A replaced secret is written down before a token of it is given out.
+void PlaceKeeper::keep_secrets(TimePoint now) {
+  const std::shared_ptr<SecretRequest> request = requests_.take();
+  const waiting::Time time = context_->clock.at(now);
+  waiting::TokenSecrets secrets = context_->keys.secrets();
+  const bool is_over = secrets.former && !secrets.accepts_former(time);
+  if (!request && (!is_over || is_failing())) return;
+  SecretReply reply{.secrets = secrets};
+  const auto next = request ? waiting::replaced(secrets, request->change, time, time)
+                            : std::optional(waiting::without_former(secrets));
+  if (!next) {
+    reply.result = SecretResult::under_way;
+  } else if (store_->keep(*next)) {
+    reply.result = SecretResult::not_written;
+  } else {
+    context_->keys.set(*next);
+    reply = {SecretResult::replaced, *next};
+  }
+  if (request) request->answer(reply);
 }
 
 void PlaceKeeper::write() {

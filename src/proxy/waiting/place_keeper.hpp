@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "proxy/waiting/secret_request.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 #include "store/place_store.hpp"
 
@@ -41,11 +42,16 @@ class PlaceKeeper {
   void start();
   // Writes what has changed, and ends the thread.
   void stop();
+  // For the admin thread, which waits for it.
+  SecretReply replace_secret(const waiting::SecretChange& change) {
+    return requests_.put(change)->wait(SecretRequests::kPatience);
+  }
 
  private:
   void run();
   bool is_failing() const { return context_->keeping.load() == PlaceKeeping::fails; }
   void write();
+  void keep_secrets(TimePoint now);
   void set_back(store::PlacesRead& read, TimePoint now);
   waiting::Time as_of(waiting::Time now) const;
   void gather(SharedWaitingRoom& room, TimePoint now);
@@ -53,6 +59,7 @@ class PlaceKeeper {
   const std::shared_ptr<VisitorContext> context_;
   const OnFailure on_failure_;
   std::unique_ptr<store::PlaceStore> store_;
+  SecretRequests requests_;
   std::vector<store::PlaceChanges> unwritten_;            // its thread's
   waiting::Time gathered_{};                              // likewise: when that began
   std::map<std::string, std::uint64_t> gathered_orders_;  // likewise: Orders::changes, by room

@@ -55,15 +55,25 @@ void RoomCompactor::ask(const std::string& room) {
   wake_.notify_all();
 }
 
-// What fails is tried again after as many rows: until then more of them are kept.
+void RoomCompactor::forget(std::vector<std::string> own, Milliseconds kept) {
+  {
+    const std::lock_guard lock(mutex_);
+    sweep_ = {std::move(own), kept};
+  }
+  wake_.notify_all();
+}
+
+// What fails is tried again after as many rows, or an hour: until then more of them are kept.
 void RoomCompactor::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return is_stopping_ || !rooms_.empty(); });
+    wake_.wait(lock, [this] { return is_stopping_ || !rooms_.empty() || sweep_; });
     if (is_stopping_) return;
-    const std::string room = std::move(rooms_.extract(rooms_.begin()).value());
+    std::set<std::string> rooms = std::exchange(rooms_, {});
+    const std::optional<Sweep> sweep = std::exchange(sweep_, std::nullopt);
     lock.unlock();
-    compact(*log_, room, kRows / 2);
+    for (const std::string& room : rooms) compact(*log_, room, kRows / 2);
+    if (sweep) log_->forget_rooms(sweep->own, sweep->kept);
     lock.lock();
   }
 }

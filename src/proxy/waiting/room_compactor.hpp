@@ -1,6 +1,7 @@
 // Makes snapshots of waiting rooms that several proxies share, so that a new one has not to read
 // all rows, and rows can be deleted. It makes them of the former one and the rows since, on a
-// thread and a connection of its own: no visitor waits for it, and no lock is held meanwhile.
+// thread and a connection of its own: no visitor waits for it, and no lock is held meanwhile. It
+// also deletes waiting rooms that are gone from all configurations.
 #pragma once
 
 #include <condition_variable>
@@ -12,6 +13,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "store/room_log.hpp"
 #include "waiting/replica.hpp"
@@ -35,6 +37,8 @@ class RoomCompactor {
   RoomCompactor& operator=(const RoomCompactor&) = delete;
 
   void ask(const std::string& room);
+  // As RoomLog::forget_rooms().
+  void forget(std::vector<std::string> own, Milliseconds kept);
 
  private:
   void run();
@@ -43,6 +47,11 @@ class RoomCompactor {
   std::mutex mutex_;  // of what follows
   std::condition_variable wake_;
   std::set<std::string> rooms_;
+  struct Sweep {
+    std::vector<std::string> own;
+    Milliseconds kept;
+  };
+  std::optional<Sweep> sweep_;
   bool is_stopping_ = false;
   std::thread thread_;
 };

@@ -26,6 +26,7 @@ constexpr Milliseconds kRest{50};
 constexpr Milliseconds kRestAfterFailure{250};
 constexpr std::size_t kBackAtATime = 4096;
 constexpr int kMostJumps = 10;
+constexpr Milliseconds kSweep{3'600'000};
 
 store::Failure of_another_version(const std::string& room) {
   return {store::Failure::Kind::newer_version,
@@ -36,21 +37,15 @@ store::Failure rows_missing(const std::string& room) {
   return {store::Failure::Kind::corrupt, "rows of the waiting room " + room + " are missing"};
 }
 
-bool fill_randomly(void* bytes, std::size_t size) {
-  return ::getrandom(bytes, size, 0) == static_cast<ssize_t>(size);
-}
-
 }  // namespace
 
 std::optional<store::Failure> RoomKeeper::open(const MakeRoomLog& make_log,
                                                const WaitingRooms& rooms) {
-  store::VisitorSecret secret;
-  if (!fill_randomly(secret.data(), secret.size()) ||
-      !fill_randomly(proxy_.bytes.data(), proxy_.bytes.size()))
+  const auto size = static_cast<ssize_t>(proxy_.bytes.size());
+  if (::getrandom(proxy_.bytes.data(), proxy_.bytes.size(), 0) != size)
     return store::Failure{store::Failure::Kind::unavailable, "no random numbers from the system"};
   std::unique_ptr<store::RoomLog> log = make_log();
-  if (auto failure = log->agree_on(secret)) return failure;
-  context_->keys = waiting::TokenKeys(secret);
+  if (auto failure = secrets_.agree(*log)) return failure;
   log_ = std::move(log);
   keep(rooms);
   take_rooms();
@@ -99,6 +94,14 @@ void RoomKeeper::take_rooms() {
   members_ = std::move(members);
 }
 
+void RoomKeeper::forget_gone_rooms(TimePoint now) {
+  if (!compactor_ || (swept_ && now - *swept_ < kSweep)) return;
+  swept_ = now;
+  std::vector<std::string> own;
+  for (const Member& member : members_) own.push_back(member.room->name());
+  compactor_->forget(std::move(own), kept_.load());
+}
+
 void RoomKeeper::start() {
   if (!log_) return;
   thread_ = std::thread([this] {
@@ -136,11 +139,13 @@ void RoomKeeper::run() {
       if (is_stopping_) return;
     }
     take_rooms();
-    Failed failure;
+    // Before visitors come back: others may have a new secret.
+    Failed failure = secrets_.keep(*log_, is_failing_, Clock::now());
     for (Member& member : members_) {
-      failure = turn(member);
       if (failure) break;
+      failure = turn(member);
     }
+    if (!failure) forget_gone_rooms(Clock::now());
     if (failure)
       fail(*failure);
     else if (is_failing_)

@@ -8,6 +8,7 @@
 // Thread-safe but for open(), start() and stop().
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "proxy/waiting/room_compactor.hpp"
+#include "proxy/waiting/shared_secrets.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 #include "store/room_log.hpp"
 
@@ -30,7 +32,7 @@ class RoomKeeper {
 
   // `on_failure` is called when it begins to fail, from its thread.
   RoomKeeper(std::shared_ptr<VisitorContext> context, OnFailure on_failure)
-      : context_(std::move(context)), on_failure_(std::move(on_failure)) {}
+      : context_(std::move(context)), on_failure_(std::move(on_failure)), secrets_(context_) {}
   ~RoomKeeper() { stop(); }
   RoomKeeper(const RoomKeeper&) = delete;
   RoomKeeper& operator=(const RoomKeeper&) = delete;
@@ -42,6 +44,10 @@ class RoomKeeper {
   void keep(const WaitingRooms& rooms);
   void start();
   void stop();
+  // For the admin thread, which waits for it.
+  SecretReply replace_secret(const waiting::SecretChange& change) { return secrets_.ask(change); }
+  // Waiting rooms of which no proxy has written for so long are deleted, but for its own.
+  void set_kept(Milliseconds kept) { kept_ = kept; }
 
  private:
   struct Member {
@@ -61,6 +67,7 @@ class RoomKeeper {
   void run();
   void wait();
   void take_rooms();
+  void forget_gone_rooms(TimePoint now);
   Failed turn(Member& member);
   bool is_due(Member& member, const Sight& sight, TimePoint now) const;
   waiting::LogEntry entry_of(Member& member, const Sight& sight, const RoomOutbox::Calls& calls,
@@ -81,11 +88,14 @@ class RoomKeeper {
   const std::shared_ptr<VisitorContext> context_;
   const OnFailure on_failure_;
   std::unique_ptr<store::RoomLog> log_;
+  SharedSecrets secrets_;
   std::optional<RoomCompactor> compactor_;
+  std::atomic<Milliseconds> kept_{std::chrono::hours(7 * 24)};
   waiting::ProxyId proxy_;
-  std::uint64_t number_ = 0;     // its thread's: of its entries
-  std::vector<Member> members_;  // likewise
-  bool is_failing_ = false;      // likewise
+  std::uint64_t number_ = 0;        // its thread's: of its entries
+  std::vector<Member> members_;     // likewise
+  bool is_failing_ = false;         // likewise
+  std::optional<TimePoint> swept_;  // likewise: when gone rooms were last looked for
 
   std::mutex mutex_;  // of what follows
   std::condition_variable wake_;

@@ -20,6 +20,8 @@
 #include "observe/snapshot.hpp"
 #include "proxy/waiting/address_limit.hpp"
 #include "proxy/waiting/event_seat.hpp"
+#include "proxy/waiting/keys_in_force.hpp"
+#include "proxy/waiting/network_shares.hpp"
 #include "proxy/waiting/poll_holds.hpp"
 #include "proxy/waiting/room_outbox.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
@@ -38,12 +40,9 @@ enum class PlaceKeeping : std::uint8_t { is_off, works, fails };
 
 // What all waiting rooms of the process share.
 struct VisitorContext {
-  VisitorContext(waiting::TokenKeys made, traffic::SipKey addresses)
-      : keys(std::move(made)),
-        address_key(addresses),
-        bad_signatures(addresses),
-        passes(addresses) {}
-  waiting::TokenKeys keys;  // replaced by PlaceKeeper before any visitor has come
+  VisitorContext(const waiting::TokenKeys& made, traffic::SipKey addresses)
+      : keys(made), address_key(addresses), bad_signatures(addresses), passes(addresses) {}
+  KeysInForce keys;  // set by who keeps places before any visitor has come, and when replaced
   const traffic::SipKey address_key;
   AddressLimit bad_signatures;  // of visitors' trusted_tokens
   HashedBuckets passes;         // by id: requests in the class of those who were let in
@@ -63,6 +62,7 @@ class SharedWaitingRoom {
         context_(std::move(context)),
         joins_(context_->address_key),
         rows_(context_->address_key),
+        shares_(context_->address_key),
         given_(terms_of(settings)),
         inside_(given_),
         pace_(settings.sessions.most) {
@@ -114,6 +114,11 @@ class SharedWaitingRoom {
   bool is_spent(const waiting::Token& token, TimePoint now);
   // Its visitor may enter.
   bool is_called(const waiting::TicketId& id, TimePoint now);
+  // Likewise before a second contact. false: so many of the line's places are of the client's
+  // network that others would get none; the stamp is still good.
+  bool may_have_more(const IpAddress& client, const waiting::Token& stamp,
+                     const config::WaitingRoom& settings, TimePoint now);
+  void has_joined(const IpAddress& client, TimePoint now);
   // Before a command for what a visitor carries. false: for this address too many rows were written
   // lately that changed nothing. It is to be given back if this one did.
   bool may_write(const IpAddress& client, const config::WaitingRoom& settings, TimePoint now);
@@ -153,22 +158,22 @@ class SharedWaitingRoom {
   std::vector<waiting::Place> come_back(const std::vector<waiting::TicketId>& ids, TimePoint now);
 
   waiting::TokenText sign(const waiting::Token& token, TimePoint now) const {
-    return context_->keys.write(token, name_, context_->clock.at(now));
+    return context_->keys->write(token, name_, context_->clock.at(now));
   }
   // An offer is nothing that a visitor carries: see takes_offer().
   std::optional<waiting::Token> verify(std::string_view text, TimePoint now) const {
-    const auto token = context_->keys.read(text, name_, context_->clock.at(now));
+    const auto token = context_->keys->read(text, name_, context_->clock.at(now));
     return token && token->kind != waiting::TokenKind::offer ? token : std::nullopt;
   }
   // Whether a form's text is the offer of that stamp.
   bool takes_offer(std::string_view text, const waiting::Token& stamp, TimePoint now) const {
-    const auto token = context_->keys.read(text, name_, context_->clock.at(now));
+    const auto token = context_->keys->read(text, name_, context_->clock.at(now));
     return token && token->kind == waiting::TokenKind::offer && token->id == stamp.id;
   }
   // Nobody for a user without a name.
   waiting::UserKey key_of(const traffic::VerifiedUser& user) const {
     if (user.name.empty()) return {};
-    return context_->keys.user_key(name_, static_cast<char>(user.source), user.name);
+    return context_->keys->user_key(name_, static_cast<char>(user.source), user.name);
   }
   waiting::Time time_at(TimePoint now) const { return context_->clock.at(now); }
 
@@ -301,6 +306,7 @@ class SharedWaitingRoom {
   PollHolds holds_;
   AddressLimit joins_;
   AddressLimit rows_;  // of a log, which changed nothing
+  NetworkShares shares_;
   mutable std::mutex mutex_;
   waiting::Time last_{};
   waiting::Terms given_;     // by the configuration; the room may keep a former start

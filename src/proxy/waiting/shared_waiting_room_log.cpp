@@ -56,7 +56,7 @@ bool is_to_be_told(waiting::Place& place, const WaitingRoom& room, const Waiting
 void SharedWaitingRoom::share(std::unique_ptr<RoomOutbox> outbox) {
   const std::lock_guard lock(mutex_);
   // The keys are now those of all proxies.
-  if (given_.start.draw) given_.start.draw = context_->keys.draw_key(name_, given_.start.at);
+  if (given_.start.draw) given_.start.draw = context_->keys->draw_key(name_, given_.start.at);
   inside_ = waiting::Replica();
   log_.outbox = std::move(outbox);
 }

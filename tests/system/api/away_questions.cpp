@@ -80,6 +80,9 @@ Questions AwayQuestions::all() const {
   all["DELETE /rooms/{room}/tickets/{id} 503"] = [=, this] {
     return desk_.ask("DELETE", "/rooms/sale" + ticket);
   };
+  all["POST /room-secret/replace 503"] = [this] {
+    return desk_.ask("POST", "/room-secret/replace", "{}");
+  };
   const auto order = [&](const std::string& described, const std::string& act,
                          const std::string& body) {
     all["POST /rooms/{room}" + described + " 503"] = [=, this] {

@@ -53,7 +53,10 @@ json guarded() {
 }  // namespace
 
 RoomQuestions::RoomQuestions()
-    : proxy_(shop_.address(), rooms()), guarded_(shop_.address(), guarded()) {
+    : proxy_(shop_.address(), rooms()),
+      guarded_(shop_.address(), guarded()),
+      replacing_(shop_.address(), support::selling(support::always())),
+      plain_(shop_.address()) {
   for (const char* const room : {"sale", "next", "full"})
     desk_.post("/rooms/" + std::string(room) + "/pause");
   called_ = ticket_in("sale");
@@ -255,12 +258,34 @@ void RoomQuestions::add_act(Questions& to, const std::string& described, const A
   to[post + "415"] = [=, this] { return desk_.ask("POST", act.path, act.body, "text/plain"); };
 }
 
+void RoomQuestions::add_secret(Questions& to) const {
+  const std::string path = "/room-secret";
+  const support::Operator desk{replacing_.admin_port()};
+  const support::Operator plain{plain_.admin_port()};
+  to["GET " + path + " 200"] = [=] { return desk.ask("GET", path); };
+  to["GET " + path + " 401"] = [=, this] { return stranger_.ask("GET", path); };
+  to["GET " + path + " 404"] = [=] { return plain.ask("GET", path); };
+  const std::string replace = path + "/replace";
+  const std::string post = "POST " + replace + " ";
+  to[post + "200"] = [=] { return desk.ask("POST", replace, R"({"at_once":true})"); };
+  to[post + "400"] = [=] { return desk.ask("POST", replace, R"({"at_once":1})"); };
+  to[post + "401"] = [=, this] { return stranger_.ask("POST", replace, "{}"); };
+  to[post + "403"] = [=, this] { return page_.ask("POST", replace, "{}"); };
+  to[post + "404"] = [=] { return plain.ask("POST", replace, "{}"); };
+  to[post + "409"] = [=] {
+    desk.ask("POST", replace, "{}");
+    return desk.ask("POST", replace, "{}");
+  };
+  to[post + "415"] = [=] { return desk.ask("POST", replace, "{}", "text/plain"); };
+}
+
 Questions RoomQuestions::all() const {
   Questions all;
   add_programs(all);
   add_visitors(all);
   add_reports(all);
   add_cancel(all);
+  add_secret(all);
   for (const std::string act : {"/open", "/close", "/pause", "/resume"})
     add_act(all, act, {"/rooms/over" + act, "{}", "[]"});
   add_act(all, "/message", {"/rooms/over/message", R"({"text":"Over"})", "{}"});

@@ -45,6 +45,7 @@ class RoomQuestions {
   void add_visitors(Questions& to) const;
   void add_reports(Questions& to) const;
   void add_cancel(Questions& to) const;
+  void add_secret(Questions& to) const;
   void add_act(Questions& to, const std::string& described, const Act& act) const;
 
   static inline const std::string kJoin = "Spillway-Join: 1\r\nContent-Type: application/json\r\n";
@@ -52,6 +53,8 @@ class RoomQuestions {
   support::Shop shop_;
   support::ProxyUnderTest proxy_;
   support::ProxyUnderTest guarded_;
+  support::ProxyUnderTest replacing_;  // whose tokens may become void
+  support::ProxyUnderTest plain_;      // without a waiting room
   support::Operator desk_{proxy_.admin_port()};
   support::Operator page_{proxy_.admin_port(), "Origin: http://localhost\r\n"};
   support::Operator stranger_{guarded_.admin_port()};

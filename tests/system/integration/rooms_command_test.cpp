@@ -66,6 +66,10 @@ TEST_CASE("the command line shows waiting rooms and tickets, and does what the o
   CHECK(second.poll().at("message") == "Sold out");
   CHECK(contains(rooms(proxy, "show sale").out, "message                Sold out\n"));
   CHECK_FALSE(contains(rooms(proxy, "message sale --goes-on").out, "ended"));
+  CHECK(rooms(proxy, "secret").out == "Secret 1.\n");
+  CHECK(contains(rooms(proxy, "replace-secret").out, ", the former one counts until 2"));
+  CHECK(contains(rooms(proxy, "replace-secret", 1).err, "only be replaced at once"));
+  CHECK(rooms(proxy, "replace-secret --at-once").out.starts_with("Secret 3, signs from 2"));
 }
 
 TEST_CASE("the command line of waiting rooms tells what went wrong by text and exit code") {

@@ -108,6 +108,7 @@ std::vector<nlohmann::json> all_events() {
                       .ticket = "x",
                       .number = 1,
                       .text = "x"});
+    log.room_secret_replaced("x", 2, "x");
     log.ticket_cancelled("x", "x", "x");
     const overload::DecisionRecord decision{.predicted_wait = Duration{1}, .deadline = TimePoint{}};
     AccessLine access;

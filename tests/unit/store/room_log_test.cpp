@@ -103,12 +103,76 @@ TEST_CASE("a snapshot takes the place of the rows before it, and an older one ta
 TEST_CASE("the first proxy's secret is that of all") {
   if (!Postgres::is_installed()) return;
   const std::string url = postgres_server().create_database();
-  VisitorSecret first{1};
-  VisitorSecret second{2};
-  REQUIRE(!postgres_room_log(url)->agree_on(first));
-  REQUIRE(!postgres_room_log(url)->agree_on(second));
-  CHECK(first == VisitorSecret{1});
+  waiting::TokenSecrets first, second;
+  REQUIRE(!postgres_room_log(url)->agree_on({1}, first));
+  REQUIRE(!postgres_room_log(url)->agree_on({2}, second));
+  CHECK(first == waiting::first_secrets({1}));
   CHECK(second == first);
+}
+
+TEST_CASE(
+    "a secret takes the place of another one, which is kept beside it for a while, or at once") {
+  if (!Postgres::is_installed()) return;
+  using waiting::Replacement;
+  using waiting::TokenSecrets;
+  const std::string url = postgres_server().create_database();
+  const auto log = postgres_room_log(url);
+  TokenSecrets before, secrets;
+  bool is_done = false;
+  REQUIRE(!log->agree_on({1}, before));
+  const waiting::Time now = written(*log, "a").rows.at(0).time;
+  REQUIRE(!log->replace({Replacement::gradual, {2}}, Milliseconds(30'000), secrets, is_done));
+  CHECK(is_done);
+  CHECK(secrets.number == 2);
+  CHECK(secrets.newest == VisitorSecret{2});
+  CHECK(secrets.former == VisitorSecret{1});
+  CHECK(secrets.lasting == VisitorSecret{1});
+  CHECK(secrets.since >= now + Milliseconds(30'000));
+  CHECK(secrets.since < now + Milliseconds(90'000));
+  TokenSecrets read;
+  REQUIRE(!postgres_room_log(url)->read(read));
+  CHECK(read == secrets);
+  // The next one has to wait for the end of the former one, or makes all tokens void.
+  REQUIRE(!log->replace({Replacement::gradual, {3}}, Milliseconds(0), read, is_done));
+  CHECK_FALSE(is_done);
+  CHECK(read == secrets);
+  REQUIRE(!log->forget_former());
+  REQUIRE(!log->read(read));
+  CHECK(read == secrets);
+  REQUIRE(!log->replace({Replacement::at_once, {4}}, Milliseconds(30'000), read, is_done));
+  CHECK(is_done);
+  CHECK(read.number == 3);
+  CHECK(read.newest == VisitorSecret{4});
+  CHECK_FALSE(read.former);
+  CHECK(read.lasting == VisitorSecret{4});
+  CHECK(read.since < now + Milliseconds(60'000));
+}
+
+TEST_CASE("a waiting room of which no proxy has written for long is deleted, but for one's own") {
+  if (!Postgres::is_installed()) return;
+  const std::string url = postgres_server().create_database();
+  const auto log = postgres_room_log(url);
+  for (const char* const room : {"sale", "gone", "own"}) {
+    for (int n = 0; n < 2; ++n) taken(*log, {.room = room, .entry = "row"});
+    REQUIRE(!log->keep(room, {1, "state"}));
+  }
+  const auto is_there = [&](const std::string& room) {
+    std::optional<RoomSnapshot> snapshot;
+    REQUIRE(!log->read(room, snapshot));
+    const bool has_rows = !taken(*log, {.room = room}).rows.empty();
+    CHECK(has_rows == snapshot.has_value());
+    return has_rows;
+  };
+  REQUIRE(!log->forget_rooms({}, Milliseconds(600'000)));
+  for (const char* const room : {"sale", "gone", "own"}) CHECK(is_there(room));
+  const support::Deadline deadline(support::Milliseconds{50});
+  while (!deadline.passed()) taken(*log, {.room = "sale", .entry = "sign"});
+  REQUIRE(!log->forget_rooms({"own"}, Milliseconds(30)));
+  CHECK(is_there("sale"));
+  CHECK_FALSE(is_there("gone"));
+  CHECK(is_there("own"));
+  // It begins anew.
+  CHECK(taken(*log, {.room = "gone", .entry = "row"}).written == 1);
 }
 
 TEST_CASE("a database that hangs holds a proxy for its patience, and the log is there after it") {

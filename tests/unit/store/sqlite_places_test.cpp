@@ -114,11 +114,27 @@ TEST_CASE("places, the secret and the time come back as they were written") {
   OpenedPlaces opened = open_places(file, VisitorSecret{9});
   REQUIRE(opened.store);
   PlacesRead all = read(*opened.store);
-  CHECK((all.secret == kSecret));  // that of the first time
+  CHECK(all.secrets == waiting::first_secrets(kSecret));  // that of the first time
   CHECK(all.until == kNow + Milliseconds(100));
   CHECK(all.rooms["sale"] == std::vector<Place>{place(1, Place::Kind::session),
                                                 place(2, Place::Kind::session), place(3)});
   CHECK(all.rooms["course"] == std::vector<Place>{place(1)});
+}
+
+TEST_CASE("a replaced secret and the former one come back as they were written") {
+  const support::TemporaryDirectory directory;
+  const path file = directory.path() / "places.db";
+  waiting::TokenSecrets secrets = waiting::first_secrets(kSecret);
+  for (const waiting::Replacement how :
+       {waiting::Replacement::gradual, waiting::Replacement::at_once}) {
+    secrets = *waiting::replaced(secrets, {how, {9}}, kNow, kNow);
+    CHECK_FALSE(open_at(file)->keep(secrets));
+    CHECK(read(*open_at(file)).secrets == secrets);
+  }
+  secrets = *waiting::replaced(secrets, {waiting::Replacement::gradual, {7}}, kNow, kNow);
+  CHECK_FALSE(open_at(file)->keep(secrets));
+  CHECK_FALSE(open_at(file)->keep(waiting::without_former(secrets)));
+  CHECK(read(*open_at(file)).secrets == waiting::without_former(secrets));
 }
 
 TEST_CASE("a file of the first version is taken over: its places have nothing of what came later") {
@@ -141,6 +157,8 @@ TEST_CASE("a file of the first version is taken over: its places have nothing of
   run("ALTER TABLE places DROP COLUMN place");
   run("ALTER TABLE places DROP COLUMN tie");
   run("DROP TABLE orders");
+  for (const char* const column : {"number", "since", "former", "lasting"})
+    run((std::string("ALTER TABLE settings DROP COLUMN ") + column).c_str());
   run("PRAGMA user_version = 1");
   sqlite3_close(database);
   const auto store = open_at(file);

@@ -1,0 +1,40 @@
+// The secrets of visitors' tokens where several proxies share them: each looks at them once a
+// second, so a replacement that one is asked for is known to all before it signs. On RoomKeeper's
+// thread but for ask().
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "proxy/waiting/secret_request.hpp"
+#include "proxy/waiting/shared_waiting_room.hpp"
+#include "store/room_log.hpp"
+
+namespace spillway::proxy {
+
+class SharedSecrets {
+ public:
+  // Until then a new secret is only accepted. A proxy that is cut off for longer does not know the
+  // tokens that others sign with it.
+  static constexpr Milliseconds kAnnounced{30'000};
+  static constexpr Milliseconds kLook{1000};
+
+  explicit SharedSecrets(std::shared_ptr<VisitorContext> context) : context_(std::move(context)) {}
+
+  std::optional<store::Failure> agree(store::RoomLog& log);
+  // Carries out what was asked for, and looks if that is due; `at_once`: in any case.
+  std::optional<store::Failure> keep(store::RoomLog& log, bool at_once, TimePoint now);
+  SecretReply ask(const waiting::SecretChange& change) {
+    return requests_.put(change)->wait(SecretRequests::kPatience);
+  }
+
+ private:
+  std::optional<store::Failure> replace(store::RoomLog& log, SecretRequest& request);
+  void use(const waiting::TokenSecrets& secrets);
+
+  const std::shared_ptr<VisitorContext> context_;
+  SecretRequests requests_;
+  TimePoint looked_{};
+};
+
+}  // namespace spillway::proxy
