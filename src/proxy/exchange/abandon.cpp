@@ -75,12 +75,15 @@ Task<bool> UpstreamCall::answers_late() {
   const Attempt attempt = co_await read_head();
   admission_.set_slot_wait(SlotWait::nothing);
   current_.late_until.reset();
-  current_.has_head = attempt.result == resilience::AttemptResult::answered;
-  if (current_.has_head) deadlines_.put_off(until);
-  // Ended from outside it may be at work still: abandon() keeps its slot.
-  if (!current_.has_head && attempt.fault.reason != Reason::client_gone)
+  const bool is_answered = attempt.result == resilience::AttemptResult::answered;
+  if (is_answered) {
+    current_.head = Head::received;
+    deadlines_.put_off(until);
+  } else if (attempt.fault.reason != Reason::client_gone) {
+    // Ended from outside it may be at work still: then abandon() keeps its slot.
     so_far_.has_timed_out = false;
-  co_return current_.has_head;
+  }
+  co_return is_answered;
 }
 
 bool UpstreamCall::waits_in_vain() const {
