@@ -16,8 +16,9 @@ TrafficClass make_class(const char* name, double weight, std::uint32_t max_queue
 
 std::vector<Rule> default_rules(std::size_t classes) {
   std::vector<Rule> rules(classes, Rule{Strategy::deny, 0.5, Milliseconds{1000}});
-  rules.back() = {Strategy::deny, 1.0, Milliseconds{5000}};
   rules.front() = {Strategy::allow, 1.0, Milliseconds{1000}};
+  // A single class is the lowest, too: else it would wait in vain, up to its full queue.
+  rules.back() = {Strategy::deny, 1.0, Milliseconds{classes > 1 ? 5000 : 1000}};
   return rules;
 }
 

@@ -266,7 +266,7 @@ void describe(Visitor& visit, Overload& x) {
         "Up to three states with thresholds and rules of their own, in place of enter and exit.");
   visit("rules", x.rules, ByClass{},
         "What happens to each class while overloaded; default: the first allow, the last deny 1.0 "
-        "(5000 ms), others deny 0.5 (1000 ms).");
+        "(5000 ms), others deny 0.5 (1000 ms); a single one deny 1.0 (1000 ms).");
 }
 
 template <class Visitor>

@@ -110,7 +110,9 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   const std::optional<LimitSample> sample = sampler_.take(limited, signals_, now);
   move_limit(input, sample, now);
   result.limit = limit();
-  scope_.step(signals_.offered_load, {input.started, input.predicted_wait}, now);
+  scope_.step(signals_.offered_load,
+              {input.started, input.predicted_wait, state() == State::normal, input.has_refused},
+              now);
   shares_.step(signals_, machine_.reason(), now);
   result.found_futile = !was_futile && is_futile();
   budgets_.step(signals_, {input.has_refused, state(), machine_.reason()}, now);

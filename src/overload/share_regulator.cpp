@@ -102,6 +102,7 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   if (is_own_work_ && signal.exit && signal.now && *signal.now > *signal.exit) lagged_at_ = now;
   is_lagging_ = is_own_work_ && lagged_at_ && now - *lagged_at_ <= kLatelyLagged;
   if (is_own_work_) full_since_.reset();
+  if (classes_ <= 1 && !is_own_work_) return calm_down(signal, passed, now);
   if (is_in_trial(signals, signal, now)) return;
   const bool is_known = signal.enter && signal.exit && signal.now;
   if (!is_known || *signal.now <= *signal.exit) return calm_down(signal, passed, now);

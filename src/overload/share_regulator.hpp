@@ -12,6 +12,9 @@
 // all the time is not judged: the loop has too much to do, and with fewer requests it has less. Nor
 // is shadow mode, where nothing is refused that could help.
 //
+// With a single class none is refused for errors, nor for a lag that is not the loop's own work: no
+// class would gain what that one loses.
+//
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
 

@@ -12,6 +12,10 @@ namespace {
 constexpr double kOver = 1.0;
 constexpr double kWithin = 0.97;
 constexpr double kNear = 0.9;
+// The same of a state that came back so soon, for as long: its load makes it begin and end by
+// chance, or a rule makes requests so cheap that it ends.
+constexpr double kNearAgain = 0.5;
+constexpr Duration kSoon = std::chrono::minutes(1);
 // Time for which a turn counts, and for a cut to go from nothing to all.
 constexpr double kTurnMemory = 1;  // seconds
 constexpr double kCutTime = 2;     // seconds
@@ -44,7 +48,11 @@ void ShedScope::step(std::optional<double> offered_load, const Turns& turns, Tim
   count(turns.started, seconds);
   is_over_ = !offered_load || *offered_load >= (is_over_ ? kWithin : kOver);
 
-  is_near_ = !offered_load || *offered_load >= kNear;
+  note_state(turns.is_normal, now);
+  // What a budget refuses in the state may have room.
+  if (turns.budget_refused) came_back_.reset();
+  const bool is_again = came_back_ && now - *came_back_ <= kSoon;
+  is_near_ = !offered_load || *offered_load >= (is_again ? kNearAgain : kNear);
 
   levels_.in_scope = 0;
   bool lower_are_down = is_over_;
@@ -58,6 +66,13 @@ void ShedScope::step(std::optional<double> offered_load, const Turns& turns, Tim
     levels_.cut[i] = std::clamp(levels_.cut[i] + static_cast<float>(by), 0.0f, 1.0f);
     lower_are_down = lower_are_down && is_down(i);
   }
+}
+
+void ShedScope::note_state(bool is_normal, TimePoint now) {
+  if (std::exchange(was_normal_, is_normal) == is_normal) return;
+  came_back_.reset();
+  if (!is_normal && ended_ && now - *ended_ <= kSoon) came_back_ = now;
+  if (is_normal) ended_ = now;
 }
 
 void ShedScope::count(std::span<const std::uint64_t> started, double seconds) {

@@ -36,6 +36,8 @@ class ShedScope {
   struct Turns {
     std::span<const std::uint64_t> started;  // requests that got a slot; only grows
     std::span<const double> predicted_wait;  // seconds, of a request that came now
+    bool is_normal = true;                   // the state
+    bool budget_refused = false;             // of a rule
   };
   // Every tick. `offered_load`: work offered / work that the upstream can do; nullopt: not known.
   void step(std::optional<double> offered_load, const Turns& turns, TimePoint now);
@@ -45,6 +47,7 @@ class ShedScope {
   bool holds() const { return regulates_ && is_near_; }
 
  private:
+  void note_state(bool is_normal, TimePoint now);
   void count(std::span<const std::uint64_t> started, double seconds);
   bool is_down(std::size_t i) const;
 
@@ -53,6 +56,9 @@ class ShedScope {
   bool regulates_;
   bool is_over_ = false;  // more work is offered than the upstream can do
   bool is_near_ = false;
+  bool was_normal_ = true;
+  std::optional<TimePoint> came_back_;  // the state, soon after it had ended
+  std::optional<TimePoint> ended_;
   ShedLevels levels_;
   std::vector<std::uint64_t> started_;
   std::vector<double> recent_;  // turns, the older ones counting less

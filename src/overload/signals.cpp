@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::size_t kMaxSlices = 100;
 constexpr Duration kInflightWindow = std::chrono::seconds(2);
+// A queue may be full for a moment: of a few places it often is, at any load.
+constexpr Milliseconds kQueueWindow{500};
 constexpr std::size_t kBusyPoints = 64;
 // Of the slots: without completions they say that an upstream is stalled, not idle.
 constexpr double kFull = 0.95;
@@ -47,7 +49,7 @@ std::vector<const SourceCounts*> sources_of(std::span<const SignalShard* const> 
   return sources;
 }
 
-void judge_queues(OverloadSignals& signals, const TickInput& input) {
+double queue_ratio(const TickInput& input) {
   double fullest = 0, queued = 0, capacity = 0;
   const std::size_t classes = std::min({input.queued.size(), input.max_queue.size(), kMaxClasses});
   for (std::size_t i = 0; i < classes; ++i) {
@@ -56,7 +58,7 @@ void judge_queues(OverloadSignals& signals, const TickInput& input) {
     if (input.max_queue[i] == 0) continue;
     fullest = std::max(fullest, double(input.queued[i]) / input.max_queue[i]);
   }
-  signals.queue_ratio = std::max(fullest, capacity > 0 ? queued / capacity : 0);
+  return std::max(fullest, capacity > 0 ? queued / capacity : 0);
 }
 
 }  // namespace
@@ -78,6 +80,7 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   OverloadSignals signals;
   const Use use = slot_use(input, now);
   signals.inflight_ratio = std::max(use.all, use.shared);
+  signals.queue_ratio = use.queue;
   signals.inflight = use.all * input.concurrency;
   signals.is_low_load = *signals.inflight_ratio < kLowLoad;
   if (!slice_began_ || now - *slice_began_ + tolerance_ >= slice_)
@@ -85,7 +88,6 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   signals.event_loop_lag = input.event_loop_lag;
   signals.event_loop_use = input.event_loop_use;
   if (wait_.count() >= kEnoughSamples) signals.queue_wait_p95 = to_seconds(wait_.quantile(0.95));
-  judge_queues(signals, input);
   const std::uint64_t served = judge_counts(signals, input.shards);
   for (const SignalShard* shard : input.shards) signals.class_answers += shard->class_answers();
   // By Little's law slots / completions is the time that a request takes, and slots in use by
@@ -136,28 +138,37 @@ void SignalWindow::close_slice(const TickInput& input, double inflight, TimePoin
   slice_began_ = now;
 }
 
-// Means over the last two seconds; before the first tick all slots count as idle. Free slots that
-// are reserved are capacity for their class only: where the others have none left they are full.
+// Means over the last two seconds, of the queues over half of one; before the first tick all slots
+// count as idle. Free slots that are reserved are capacity for their class only: where the others
+// have none left they are full.
 SignalWindow::Use SignalWindow::slot_use(const TickInput& input, TimePoint now) {
   const double unreserved = std::max(0.0, input.concurrency - input.reserved);
   if (last_tick_) {
     const double passed = to_seconds(now - *last_tick_);
-    slot_seconds_ += input.concurrency * passed;
-    unreserved_seconds_ += unreserved * passed;
+    until_last_tick_.slots += input.concurrency * passed;
+    until_last_tick_.unreserved += unreserved * passed;
+    until_last_tick_.queue += queue_ratio(input) * passed;
   }
   last_tick_ = now;
   if (busy_.empty() || now - busy_.back().at >= kInflightWindow / kBusyPoints)
-    busy_.push_back({now, input.busy_slot_seconds, slot_seconds_, input.shared_slot_seconds,
-                     unreserved_seconds_});
+    busy_.push_back({now, input.busy_slot_seconds, until_last_tick_.slots,
+                     input.shared_slot_seconds, until_last_tick_.unreserved,
+                     until_last_tick_.queue});
   while (busy_.size() > 1 && busy_[1].at <= now - kInflightWindow) busy_.erase(busy_.begin());
   const BusyPoint& begin = busy_.front();
   const double missing = std::max(0.0, to_seconds(kInflightWindow - (now - begin.at)));
+  const auto before =
+      std::partition_point(busy_.begin() + 1, busy_.end(),
+                           [&](const BusyPoint& point) { return point.at <= now - kQueueWindow; });
   const auto part = [](double busy, double slots) { return slots > 0 ? busy / slots : 0; };
   Use use{.all = part(input.busy_slot_seconds - begin.busy_slot_seconds,
-                      slot_seconds_ - begin.slot_seconds + missing * input.concurrency)};
+                      until_last_tick_.slots - begin.slot_seconds + missing * input.concurrency)};
+  use.queue = (until_last_tick_.queue - (before - 1)->queue_seconds) /
+              to_seconds(std::max(Duration(kQueueWindow), now - (before - 1)->at));
   if (input.reserved > 0)
-    use.shared = part(input.shared_slot_seconds - begin.shared_slot_seconds,
-                      unreserved_seconds_ - begin.unreserved_seconds + missing * unreserved);
+    use.shared =
+        part(input.shared_slot_seconds - begin.shared_slot_seconds,
+             until_last_tick_.unreserved - begin.unreserved_seconds + missing * unreserved);
   return use;
 }
 

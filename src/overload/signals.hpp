@@ -31,8 +31,8 @@ struct OverloadSignals {
   // Requests in flight as a share of the concurrency cap, or of its slots that are reserved for no
   // class if there it is more; mean over about 2 s.
   std::optional<double> inflight_ratio;
-  std::optional<double> queue_ratio;     // waiters / max_queue now: the largest of the classes
-                                         // and of their sum
+  std::optional<double> queue_ratio;     // waiters / max_queue: the largest of the classes and of
+                                         // their sum; mean over 0.5 s
   std::optional<double> queue_wait_p95;  // seconds
   std::optional<double> latency_p95;     // seconds, dispatch to response head
   std::optional<double> latency_p99;     // seconds
@@ -103,12 +103,21 @@ class SignalWindow {
     double slot_seconds;  // of the cap, which may change
     double shared_slot_seconds;
     double unreserved_seconds;  // of slots
+    double queue_seconds;       // of the queue ratio
   };
 
-  // Slots in use, as a part.
+  // Over time, in seconds.
+  struct Integrals {
+    double slots = 0;
+    double unreserved = 0;
+    double queue = 0;
+  };
+
+  // Slots and queue places in use, as a part.
   struct Use {
     double all = 0;     // of all
     double shared = 0;  // of those that are reserved for no class
+    double queue = 0;   // of the queue that is fullest
   };
 
   void close_slice(const TickInput& input, double inflight, TimePoint now);
@@ -131,8 +140,8 @@ class SignalWindow {
   Counts seen_;
   SourceWindow sources_;
   std::optional<TimePoint> slice_began_;
-  std::vector<BusyPoint> busy_;                       // oldest first, over the last 2 s
-  double slot_seconds_ = 0, unreserved_seconds_ = 0;  // until last_tick_
+  std::vector<BusyPoint> busy_;  // oldest first, over the last 2 s
+  Integrals until_last_tick_;
   std::optional<TimePoint> last_tick_;
 };
 

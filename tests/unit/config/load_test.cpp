@@ -119,7 +119,9 @@ TEST_CASE("defaults follow the number of classes") {
   CHECK(one.default_route().traffic_class == ClassId{0});
   CHECK(one.dispatch.evict.empty());
   REQUIRE(one.overload.rules.size() == 1);
-  CHECK(one.overload.rules[0].strategy == Strategy::allow);
+  CHECK(one.overload.rules[0].strategy == Strategy::deny);  // it is the lowest, too
+  CHECK(one.overload.rules[0].probability == 1.0);
+  CHECK(one.overload.rules[0].retry_after == Milliseconds{1000});
 }
 
 TEST_CASE("an upstream overrides the global sections field by field") {

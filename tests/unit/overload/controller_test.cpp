@@ -18,13 +18,14 @@ constexpr ClassId kOnly{0};
 
 // One upstream, one class, one worker, and a tick each 100 ms.
 struct Scene {
-  explicit Scene(bool fairness = true) : config(configured(fairness)) {}
+  explicit Scene(bool fairness = true, double enter = 0.8) : config(configured(fairness, enter)) {}
 
-  static config::Config configured(bool fairness) {
+  static config::Config configured(bool fairness, double enter = 0.8) {
     config::Config config;
     config.classes.resize(1);
     config.routes.resize(1);
     config.upstreams.resize(1);
+    config.upstreams[0].overload.enter.queue_ratio = enter;
     config.upstreams[0].overload.rules = {{Strategy::deny, 0.5, 1s}};
     config.tenants.fairness = fairness;
     return config;
@@ -43,6 +44,12 @@ struct Scene {
                             .event_loop_lag = lag,
                             .tenants = tenant_shards},
                            now);
+  }
+
+  // The mean of half a second has come to the enter threshold, and not further.
+  Tick fill() {
+    for (int i = 0; i < 5; ++i) CHECK_FALSE(tick(0.81).transition);
+    return tick(0.81);
   }
 
   config::Config config;
@@ -71,14 +78,14 @@ TEST_CASE("a controller begins NORMAL with a plan that allows") {
 
 TEST_CASE("a plan is published when state or reason change and not otherwise") {
   Scene scene;
-  Tick tick = scene.tick(0.9);
+  Tick tick = scene.fill();
   REQUIRE(tick.transition);
   CHECK(tick.transition->to == State::overloaded);
   REQUIRE(tick.plan != nullptr);
   CHECK(tick.plan == scene.controller.plan());
   CHECK(tick.plan->reason() == Reason::queue_saturation);
-  CHECK(*scene.controller.signals().queue_ratio == doctest::Approx(0.9));
-  CHECK(scene.tick(0.95).plan == nullptr);
+  CHECK(*scene.controller.signals().queue_ratio == doctest::Approx(0.81));
+  CHECK(scene.tick(0.81).plan == nullptr);
 
   tick = scene.tick(0.6, 0.2);  // another reason
   CHECK_FALSE(tick.transition);
@@ -94,7 +101,7 @@ TEST_CASE("a plan is published when state or reason change and not otherwise") {
 
 TEST_CASE("plans of a state share their rules") {
   Scene scene;
-  const auto first = scene.tick(0.9).plan;
+  const auto first = scene.fill().plan;
   const auto second = scene.tick(0.6, 0.2).plan;
   REQUIRE(first != nullptr);
   REQUIRE(second != nullptr);
@@ -127,7 +134,8 @@ TEST_CASE("a noisy tenant is in the plan while overloaded and leaves it when it 
 }
 
 TEST_CASE("waiters in a queue that just filled do not count as refused") {
-  Scene scene;
+  Scene scene(true, 0.05);
+  scene.tick();
   for (int i = 0; i < 200; ++i) scene.tenants.record_offered(kOnly, TenantId(i % 10 == 0 ? 1 : 2));
   for (int i = 0; i < 110; ++i) scene.tenants.record_admitted(kOnly);
   const Tick tick = scene.tick(0.9);

@@ -332,3 +332,25 @@ TEST_CASE("for want of capacity the lowest class goes on to be refused") {
     CHECK_FALSE(site.is_futile());
   }
 }
+
+// No other class would gain what it loses; with a loop of its own that has too much to do it gains
+// itself.
+TEST_CASE("a single class is refused only for what the event loop itself has to do") {
+  const auto share = [](std::size_t classes, Reason reason, double use) {
+    ShareRegulator regulator(settings(), classes);
+    OverloadSignals signals;
+    signals.error_rate = 0.5;
+    signals.event_loop_lag = 0.1;
+    signals.event_loop_use = use;
+    signals.inflight = 10;
+    signals.completed_rate = 100;
+    TimePoint now = TimePoint{} + 1h;
+    for (int i = 0; i < 60; ++i) regulator.step(signals, reason, now += 100ms);
+    return regulator.share(classes - 1);
+  };
+  CHECK(share(2, Reason::error_burst, 0.5) == 1);
+  CHECK(share(1, Reason::error_burst, 0.5) == 0);
+  CHECK(share(2, Reason::event_loop_lag, 0.5) == 1);
+  CHECK(share(1, Reason::event_loop_lag, 0.5) == 0);
+  CHECK(share(1, Reason::event_loop_lag, 0.95) == 1);
+}

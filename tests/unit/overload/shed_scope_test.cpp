@@ -21,11 +21,12 @@ class Scope {
   // Lets `time` pass in ticks of 100 ms. `turns`: requests of each class that get a slot in a tick;
   // `waits`: predicted for each class, in seconds.
   const ShedLevels& run(std::optional<double> load, std::vector<std::uint64_t> turns,
-                        std::vector<double> waits, Duration time) {
+                        std::vector<double> waits, Duration time, bool is_normal = true,
+                        bool budget_refused = false) {
     started_.resize(turns.size());
     for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) {
       for (std::size_t i = 0; i < turns.size(); ++i) started_[i] += turns[i];
-      scope_.step(load, {started_, waits}, now_);
+      scope_.step(load, {started_, waits, is_normal, budget_refused}, now_);
     }
     return scope_.levels();
   }
@@ -114,4 +115,27 @@ TEST_CASE("with regulate off every class is in scope") {
   const ShedLevels& levels = scope.run(0.5, {10, 30, 60}, {0, 1, 1}, 3s);
   CHECK(levels == ShedLevels{});
   CHECK_FALSE((*scope).holds());
+}
+
+// At 0.9 of the load the mean of two seconds reaches 0.95 by chance, again and again.
+TEST_CASE("a state that comes back within a minute lasts for one, or until far less is offered") {
+  const auto holds_at = [](Scope& scope, double load, bool is_normal, Duration time = 2s,
+                           bool budget_refused = false) {
+    scope.run(load, {10, 30, 40}, {0, 0, 0}, time, is_normal, budget_refused);
+    return (*scope).holds();
+  };
+  Scope scope;
+  CHECK(holds_at(scope, 0.96, false));
+  CHECK_FALSE(holds_at(scope, 0.85, false));
+  holds_at(scope, 0.85, true, 50s);
+  CHECK(holds_at(scope, 0.85, false, 50s));
+  CHECK_FALSE(holds_at(scope, 0.45, false));
+  CHECK_FALSE(holds_at(scope, 0.85, false, 10s));
+  holds_at(scope, 0.85, true, 10s);
+  CHECK(holds_at(scope, 0.85, false));
+  // What a budget refuses may have room.
+  CHECK_FALSE(holds_at(scope, 0.85, false, 1s, true));
+  CHECK_FALSE(holds_at(scope, 0.85, false));
+  holds_at(scope, 0.85, true, 61s);
+  CHECK_FALSE(holds_at(scope, 0.85, false));
 }

@@ -109,10 +109,24 @@ TEST_CASE("inflight survives a late tick and more ticks than points") {
 TEST_CASE("the queue ratio is that of the fullest class or of the whole") {
   Scene scene;
   scene.queued = {0, 0, 64};
-  const OverloadSignals signals = scene.tick();
-  CHECK(*signals.queue_ratio == doctest::Approx(0.5));
+  for (int i = 0; i < 10; ++i) scene.tick();
+  CHECK(*scene.tick().queue_ratio == doctest::Approx(0.5));
   scene.capacity = {0, 0, 0};
+  for (int i = 0; i < 10; ++i) scene.tick();
   CHECK(*scene.tick().queue_ratio == 0);
+}
+
+TEST_CASE("a queue that is full for a moment is not yet full") {
+  Scene scene;
+  scene.queued = {0, 0, 128};
+  CHECK(*scene.tick().queue_ratio == doctest::Approx(0.2));
+  for (int i = 0; i < 3; ++i) CHECK(*scene.tick().queue_ratio < 0.95);
+  CHECK(*scene.tick().queue_ratio == doctest::Approx(1));
+  CHECK(*scene.tick(0, 3s).queue_ratio == doctest::Approx(1));
+  scene.queued = {0, 0, 0};
+  CHECK(*scene.tick().queue_ratio > 0.7);
+  for (int i = 0; i < 10; ++i) scene.tick();
+  CHECK(*scene.tick().queue_ratio == doctest::Approx(0));
 }
 
 TEST_CASE("quantiles merge the workers and forget after the window") {

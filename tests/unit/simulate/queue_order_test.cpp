@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 
 #include "simulate/simulation.hpp"
 #include "unit/simulate/scenarios.hpp"
@@ -66,6 +67,36 @@ TEST_CASE("clients that wait are served in order of arrival") {
       CHECK(adaptive.classes[c].success == fifo.classes[c].success);
       CHECK(adaptive.classes[c].p99 == fifo.classes[c].p99);
     }
+  }
+}
+
+// The price of `lifo`, as config/README.md has it: those that newer ones overtake wait in vain.
+TEST_CASE("newest first from the beginning refuses late") {
+  for (const double load : {1.2, 2.0}) {
+    const auto play = [&](OverloadOrder order) {
+      std::string clients;
+      for (const auto& [name, part] : {std::pair{"P0", 0.1}, {"P1", 0.3}, {"P2", 0.6}}) {
+        clients += std::string(clients.empty() ? "" : ",") + R"({"class":")" + name +
+                   R"(","timeout_ms":1000,"rate":)" + std::to_string(800 * load * part) + "}";
+      }
+      Scenario scenario = scenario_of(R"("clients":[)" + clients + "]");
+      scenario.seconds = 40;
+      scenario.config.upstreams[0].dispatch.overload_order = order;
+      const Recording run = simulate(scenario, true);
+      double late = 0, refused = 0;
+      for (const ClassSummary& one : run.classes) {
+        late += static_cast<double>(one.counts.expired);
+        refused += static_cast<double>(one.counts.expired + one.counts.denied);
+      }
+      MESSAGE(load, " times the capacity: of the refused ", late / refused, " had waited, P1 ",
+              run.classes[1].success, ", P2 ", run.classes[2].success);
+      return std::pair(late / refused, run.classes[1].success);
+    };
+    CHECK(play(OverloadOrder::adaptive) < std::pair(0.01, 0.0));
+    const auto [late, p1] = play(OverloadOrder::lifo);
+    CHECK(late > (load < 2 ? 0.3 : 0.05));
+    CHECK(late < (load < 2 ? 0.6 : 0.12));
+    CHECK(p1 > (load < 2 ? 0.995 : 0.94));
   }
 }
 

@@ -158,4 +158,21 @@ TEST_CASE("a top class that fills the backend alone keeps nearly all of it by dy
   CHECK(dynamic.classes[2].counts.served > 0);
 }
 
+// Its rule was to allow it: a seventh of the refused had waited, and were evicted from a full
+// queue.
+TEST_CASE("a single class is refused on arrival") {
+  for (const double load : {1.2, 2.0, 4.0}) {
+    CAPTURE(load);
+    Scenario scenario = scenario_of(R"("clients":[)" + client("A", load * kCapacity) + "]",
+                                    R"(,"classes":[{"name":"A","max_wait_ms":300}])");
+    scenario.seconds = 60;
+    const Recording run = simulate(scenario, true);
+    const ClassCounts& counts = run.classes[0].counts;
+    CHECK(counts.expired < 0.01 * static_cast<double>(counts.denied));
+    CHECK(run.goodput > 0.99);
+    scenario.config.upstreams[0].overload.rules[0].strategy = config::Strategy::allow;
+    CHECK(simulate(scenario, true).classes[0].counts.expired > 1000);
+  }
+}
+
 }  // namespace spillway::simulate

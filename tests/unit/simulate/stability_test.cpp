@@ -117,6 +117,25 @@ TEST_CASE("after a step the state changes at most twice a minute") {
   }
 }
 
+// By chance: the state begins, ends, and comes back. Queues of few places are full for a moment at
+// any load.
+TEST_CASE("near the capacity the state changes at most five times in two minutes") {
+  for (const std::uint32_t places : {8u, 16u, 32u, 512u}) {
+    for (const double load : {0.8, 0.85, 0.9}) {
+      Scenario scenario = stepped(800 * load);
+      for (config::TrafficClass& one : scenario.config.classes)
+        one.max_queue = std::min(one.max_queue, places);
+      scenario.seconds = 120;
+      for (const std::uint64_t seed : {1u, 2u, 3u}) {
+        scenario.seed = seed;
+        const Recording run = simulate(scenario, true);
+        CHECK_MESSAGE(run.changes.size() <= 5, places, " places, ", load, ", seed ", seed, "\n",
+                      listing(run));
+      }
+    }
+  }
+}
+
 TEST_CASE("with signals twice as late the state swings no more than that") {
   for (Named& one : steps()) {
     one.scenario.seed = 2;
