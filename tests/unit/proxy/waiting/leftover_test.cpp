@@ -14,8 +14,8 @@ using waiting::Use;
 constexpr Milliseconds kLater{75'000};
 
 // A room of one session, in which others are.
-struct FullHouse : LoggedRoom {
-  FullHouse() : LoggedRoom(room_of_sessions(1)) { take_place(); }
+struct FullSharedRoom : LoggedRoom {
+  FullSharedRoom() : LoggedRoom(room_of_sessions(1)) { take_place(); }
 
   void take_place() {
     REQUIRE(ask(waiting::ShowPass{{enter(1)}}).use == Use::renewed);
@@ -35,7 +35,7 @@ struct FullHouse : LoggedRoom {
 }  // namespace
 
 TEST_CASE("a stamp without a ticket is worth no row, and one with a ticket is") {
-  FullHouse house;
+  FullSharedRoom house;
   const Token stamp = house.token(TokenKind::stamp, 3);
   CHECK(house.is_spent(stamp));
   REQUIRE(house.ask(waiting::Join{{stamp}}).has_joined);
@@ -43,7 +43,7 @@ TEST_CASE("a stamp without a ticket is worth no row, and one with a ticket is") 
 }
 
 TEST_CASE("a ticket is spent once its end is known, or a row that made it must have been read") {
-  FullHouse house;
+  FullSharedRoom house;
   const Token ticket = house.token(TokenKind::ticket, 3);
   SUBCASE("another proxy may just have made it") {
     CHECK_FALSE(house.is_spent(ticket));
@@ -69,7 +69,7 @@ TEST_CASE("a ticket is spent once its end is known, or a row that made it must h
 }
 
 TEST_CASE("a pass is spent once its session is over and all have to wait") {
-  FullHouse house;
+  FullSharedRoom house;
   const Token pass = house.token(TokenKind::pass, 1, 1);
   const Token unknown = house.token(TokenKind::pass, 9, 1);
   CHECK_FALSE(house.is_spent(pass));
@@ -106,7 +106,7 @@ TEST_CASE("a first pass is spent once its place has ended, or it was idle for to
 }
 
 TEST_CASE("what a live token writes is bounded for its address, unless it changes something") {
-  FullHouse house;
+  FullSharedRoom house;
   const IpAddress one = *parse_ip_address("192.0.2.1");
   const IpAddress other = *parse_ip_address("192.0.2.2");
   config::WaitingRoom settings = house.settings();
