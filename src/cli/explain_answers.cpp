@@ -7,6 +7,7 @@
 #include "cli/explain_refusal.hpp"
 #include "config/choices.hpp"
 #include "http/cache_control.hpp"
+#include "http/local_response.hpp"
 #include "http/upgrade.hpp"
 #include "overload/decide.hpp"
 #include "overload/degraded_answer.hpp"
@@ -35,9 +36,14 @@ bool is_personal(const RuledRequest& request) {
                             std::string_view{});
 }
 
+bool has_fallback(const RuledRequest& request) {
+  const auto& fallback = request.route().fallback;
+  return fallback && http::fallback_answers(fallback->status, request.head.method);
+}
+
 // What is at hand once a response is stored.
 overload::AtHand at_hand(const RuledRequest& request) {
-  return {.stored = may_use_cache(request), .fallback = request.route().fallback.has_value()};
+  return {.stored = may_use_cache(request), .fallback = has_fallback(request)};
 }
 
 std::string text_of(const config::Fallback& fallback) {
@@ -63,7 +69,7 @@ std::string why_miss(const RuledRequest& request) {
   const std::string mode(config::name(request.rule.mode));
   if (request.rule.mode == DegradeMode::skip_downstream)
     return "It is not to be announced to the backend, and route " + request.route().name +
-           " has no fallback";
+           " has no fallback for it";
   if (!request.route().cache)
     return "The rule degrades by " + mode + ", but route " + request.route().name + " has no cache";
   return "The rule degrades by " + mode + ", but no stored answer is given to such a request";
@@ -82,7 +88,7 @@ void tell_miss(ExplainedLines& lines, const RuledRequest& request, std::string_v
     lines.add("why") << why_miss(request) << ", so its miss counts:";
     return lines.add("");
   };
-  if (degraded.miss == Miss::fallback && request.route().fallback) {
+  if (degraded.miss == Miss::fallback && has_fallback(request)) {
     begin(Verdict::Kind::degrade) << "the fallback (" << text_of(*request.route().fallback)
                                   << "). The upstream is not asked.";
   } else if (refusals.untrusted.kind == Verdict::Kind::allow) {
@@ -128,12 +134,12 @@ void tell_instead_of_refusal(ExplainedLines& lines, const RuledRequest& request,
   if (degrading == nullptr) return;
   const overload::AtHand has = at_hand(request);
   const bool may_be_stored = has.stored && overload::gives_stored(degrading->mode);
-  const bool has_fallback =
+  const bool gives_fallback =
       costs_nothing(overload::answer_for_refusal(*degrading, {.fallback = has.fallback}));
-  if (!may_be_stored && !has_fallback) return;
+  if (!may_be_stored && !gives_fallback) return;
   auto& line = lines.add("refusals") << "Before it is refused, whatever the reason, ";
-  if (may_be_stored) line << "what is stored is given" << (has_fallback ? ", or else " : "");
-  if (has_fallback) line << "the fallback (" << text_of(*request.route().fallback) << ")";
+  if (may_be_stored) line << "what is stored is given" << (gives_fallback ? ", or else " : "");
+  if (gives_fallback) line << "the fallback (" << text_of(*request.route().fallback) << ")";
   line << ".";
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/text_writer.hpp"
+#include "http/head.hpp"
 #include "http/range.hpp"
 #include "http/rewrite.hpp"
 
@@ -37,6 +38,12 @@ struct FallbackHead {
   bool varies = false;                              // chosen by Accept
   bool is_final = false;  // the lines have Cache-Control; otherwise no-store is added
 };
+
+// Whether a fallback of this status answers such a request. One of 2xx or 3xx answers only GET and
+// HEAD: the client of a POST must not conclude that it succeeded.
+constexpr bool fallback_answers(unsigned status, Verb method) {
+  return method == Verb::get || method == Verb::head || status >= 400;
+}
 
 bool write_fallback_head(TextWriter& out, const FallbackHead& head, const ForwardedResponse& with);
 

@@ -1,4 +1,5 @@
 // Degraded responses, and stored ones in place of the upstream's failure.
+#include "http/local_response.hpp"
 #include "overload/degraded_answer.hpp"
 #include "proxy/exchange/answer_source.hpp"
 #include "proxy/exchange/exchange.hpp"
@@ -67,13 +68,9 @@ Answer Exchange::fallback() {
   return RouteFallback{};
 }
 
-// A fallback of status 2xx or 3xx answers only GET and HEAD: the client of a POST must not conclude
-// that it succeeded.
 bool Exchange::has_fallback() const {
   const auto* const fallback = request_.generation->fallback(request_.subject.route);
-  if (fallback == nullptr) return false;
-  const http::Verb method = request_.head.method;
-  return method == http::Verb::get || method == http::Verb::head || fallback->status() >= 400;
+  return fallback != nullptr && http::fallback_answers(fallback->status(), request_.head.method);
 }
 
 // A stored response in place of the upstream's, if that is a 304 or a failure.

@@ -113,8 +113,19 @@ TEST_CASE("explain says whether skip_downstream is announced or answered with th
   check_says(explain_rule(skip + R"(,"annotate":true)", kFallback), announced);
   const std::string neither = explain_rule(skip + R"(,"annotate":false,"miss":"deny")", "");
   check_says(neither, "annotate false");
-  check_says(neither, "It is not to be announced to the backend, and route a has no fallback");
+  check_says(neither, "It is not to be announced to the backend, and route a has no fallback for it");
   check_says(neither, "verdict   depends on the reason");
+}
+
+TEST_CASE("explain says that a fallback that tells of success is not for a POST") {
+  const std::string page = R"(,"fallback":{"status":200,"html":{"body":"<p>"}})";
+  const std::string skip = R"(,"mode":"skip_downstream")";
+  const char* post = "POST /a --at OVERLOADED";
+  check_says(explain_rule(skip, page), "The route's fallback is given (200, HTML).");
+  check_says(explain_rule(skip, kFallback, post), "The route's fallback is given (503, HTML).");
+  check_says(explain_rule(skip, page, post), "forwarded with Spillway-Degrade: skip-downstream");
+  check_says(explain_rule(R"(,"miss":"fallback")", page, post), "so its miss counts: refused.");
+  CHECK_FALSE(contains(explain_rule("", page, post), "refusals "));
 }
 
 TEST_CASE("explain says in any state what a request may get of the cache") {
