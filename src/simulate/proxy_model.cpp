@@ -117,36 +117,6 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
   return terms;
 }
 
-void ProxyModel::answer_from_store(Request& request, bool degraded) {
-  request.degraded = degraded;
-  request.answered_by = AnsweredBy::cache;
-}
-
-void ProxyModel::answer_by_fallback(Request& request) {
-  request.degraded = true;
-  request.answered_by = AnsweredBy::fallback;
-}
-
-bool ProxyModel::answers_error(Request& request, TimePoint now) {
-  if (is_shadow() || !store_.answers_error(subject_of(request).route, request.demand.key, now))
-    return false;
-  answer_from_store(request, true);
-  return true;
-}
-
-overload::AtHand ProxyModel::at_hand(const Request& request, TimePoint now) const {
-  const RouteId route = subject_of(request).route;
-  return {.stored = store_.answers_degraded(route, request.demand.key, now),
-          .fallback = scenario_.config.routes[index(route)].fallback.has_value()};
-}
-
-DegradedAnswer ProxyModel::answer_for_refusal(const Request& request, TimePoint now) const {
-  const config::Rule* const degrading =
-      controller_.plan()->degrading(subject_of(request).route, request.traffic_class);
-  if (degrading == nullptr) return DegradedAnswer::none;
-  return overload::answer_for_refusal(*degrading, at_hand(request, now));
-}
-
 // The plan's verdict. A degraded request is answered from the cache or by the fallback, or becomes
 // cheaper (skip_downstream).
 Verdict ProxyModel::decide(Request& request, TimePoint now) {
@@ -154,6 +124,8 @@ Verdict ProxyModel::decide(Request& request, TimePoint now) {
                                           request.demand.tenant_id,
                                           tenant_budgets_.find(tier_of(request).number)};
   Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
+  if (verdict.kind != Verdict::Kind::degrade && !is_shadow())
+    prefer_free_answer(request, verdict, now);
   if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {
     const DegradedAnswer answer = overload::degraded_answer(verdict, at_hand(request, now));
     degrade(request, answer);
@@ -161,18 +133,6 @@ Verdict ProxyModel::decide(Request& request, TimePoint now) {
   }
   request.passage.token = verdict.token;
   return verdict;
-}
-
-void ProxyModel::degrade(Request& request, DegradedAnswer answer) const {
-  switch (answer) {
-    case DegradedAnswer::stored: answer_from_store(request, true); break;
-    case DegradedAnswer::fallback: answer_by_fallback(request); break;
-    case DegradedAnswer::cheaper:
-      request.degraded = true;
-      request.work *= scenario_.backend.degraded_factor;
-      break;
-    case DegradedAnswer::none: break;
-  }
 }
 
 ProxyModel::Admission ProxyModel::refuse(Request& request, Duration retry_after, TimePoint now) {

@@ -125,6 +125,7 @@ class ProxyModel {
   overload::AtHand at_hand(const Request& request, TimePoint now) const;
   // What takes the place of its refusal.
   overload::DegradedAnswer answer_for_refusal(const Request& request, TimePoint now) const;
+  void prefer_free_answer(const Request& request, overload::Verdict& verdict, TimePoint now);
   void degrade(Request& request, overload::DegradedAnswer answer) const;
   dispatch::Terms terms_of(const Request& request, const overload::Verdict& verdict,
                            TimePoint now) const;

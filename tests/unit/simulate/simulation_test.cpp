@@ -274,6 +274,18 @@ TEST_CASE("a prepared answer costs the backend nothing") {
   CHECK(plain.classes[1].success < 0.3);
 }
 
+TEST_CASE("a prepared answer goes before a budget that is spent") {
+  const Recording recording = run(scenario_of(
+      R"("changes":[{"at_seconds":0,"event_loop_lag_ms":80}],
+         "clients":[{"class":"P1","rate":100}])",
+      R"(,"default_route":{"class":"P1","fallback":{"json":{"body":"{}"}}},
+         "overload":{"rules":{"P1":{"strategy":"degrade","mode":"skip_downstream","miss":"deny",
+                                    "budget":{"rate":10,"burst":1}}}})"));
+  CHECK(was_in(recording, State::overloaded, Reason::event_loop_lag));
+  CHECK(recording.classes[1].counts.degraded > 500);
+  CHECK(recording.classes[1].counts.denied == 0);
+}
+
 TEST_CASE("only served requests count as degraded") {
   // Half as dear, they are still too many; a budget refuses on top of the gate, and some give up.
   const Recording recording = run(scenario_of(
