@@ -73,6 +73,12 @@ Verdict judge(const config::Rule& rule, State state, Cause cause, double draw);
 Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionRequest& request,
                TimePoint now, Random& random);
 
+// A refusal by the tenant's rate limit, which holds in every state: the request would never have
+// reached the upstream, and is no load on it. `rule`: its own, by which a class's budget is known.
+constexpr bool is_over_rate(const Verdict& verdict, State state, const config::Rule& rule) {
+  return verdict.reason == Reason::budget_exceeded && (state == State::normal || !rule.budget);
+}
+
 // The verdict that replaces `degrade` when there is no degraded response: allow, or a refusal, by
 // the rule's `miss`. That refusal is work-conserving where any other would be, except
 // in mode cache_only, which promises never to ask the upstream. A missing fallback refuses too.

@@ -48,7 +48,6 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
     return {Entry::answered, Duration{0}, nullptr};
   }
   const bool is_deferred = is_deferred_first(scenario_, request);
-  if (!is_deferred) signals_.record_offered();
   tenants_.record_offered(request.traffic_class, request.demand.tenant_id, tier_of(request).weight);
   const Verdict verdict = decide(request, now);
   if (verdict.kind == Verdict::Kind::drop) return refuse(request, Duration{0}, now);
@@ -123,7 +122,11 @@ Verdict ProxyModel::decide(Request& request, TimePoint now) {
   const overload::AdmissionRequest asking{subject_of(request).route, request.traffic_class,
                                           request.demand.tenant_id,
                                           tenant_budgets_.find(tier_of(request).number)};
-  Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);
+  const overload::AdmissionPlan& plan = *controller_.plan();
+  Verdict verdict = overload::decide(plan, budgets_, asking, now, random_);
+  const config::Rule& rule = plan.rule(asking.route, asking.traffic_class);
+  const bool is_limited = overload::is_over_rate(verdict, plan.state(), rule);
+  if (!is_limited && !is_deferred_first(scenario_, request)) signals_.record_offered();
   if (verdict.kind != Verdict::Kind::degrade && !is_shadow())
     prefer_free_answer(request, verdict, now);
   if (verdict.kind == Verdict::Kind::degrade && !is_shadow()) {

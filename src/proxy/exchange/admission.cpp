@@ -50,14 +50,11 @@ void Admission::judge(overload::TenantBudget* budget, TimePoint now) {
   Random draws = draws_;
   verdict_ = overload::decide(plan, request_.upstream().budgets, asked, now, draws);
   record_ = overload::record_of(asked, plan, verdict_);
-  // What a tenant's rate limit refuses would not reach the upstream in any state.
-  const bool is_limited =
-      verdict_.reason == Reason::budget_exceeded &&
-      (plan.state() == State::normal || !plan.rule(asked.route, asked.traffic_class).budget);
   using Kind = overload::Verdict::Kind;
   const bool is_held =
       verdict_.kind == Kind::deny || verdict_.kind == Kind::drop || verdict_.kind == Kind::degrade;
-  if (is_held && !is_limited) count_offered();
+  if (is_held && !is_over_rate(verdict_, plan.state(), plan.rule(asked.route, asked.traffic_class)))
+    count_offered();
 }
 
 void Admission::count_offered() {

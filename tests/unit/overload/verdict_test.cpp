@@ -260,6 +260,32 @@ TEST_CASE("a warning cuts no tenant unless its rule refuses") {
   CHECK(refusing.ask(Reason::tail_latency, kHeavy).reason == Reason::tenant_share);
 }
 
+TEST_CASE("a refusal by a tenant's rate limit is known from one by a class's budget") {
+  struct Case {
+    Reason reason;
+    State state;
+    bool has_budget, is_over_rate;
+  };
+  const std::vector<Case> cases{
+      {Reason::budget_exceeded, State::normal, false, true},
+      {Reason::budget_exceeded, State::normal, true, true},  // no rule holds in NORMAL
+      {Reason::budget_exceeded, State::overloaded, false, true},
+      {Reason::budget_exceeded, State::overloaded, true, false},
+      {Reason::tenant_share, State::overloaded, false, false},
+      {Reason::queue_saturation, State::overloaded, false, false},
+      {Reason::none, State::normal, false, false},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(int(one.reason));
+    CAPTURE(int(one.state));
+    Rule rule;
+    if (one.has_budget) rule.budget.emplace();
+    Verdict verdict;
+    verdict.reason = one.reason;
+    CHECK(is_over_rate(verdict, one.state, rule) == one.is_over_rate);
+  }
+}
+
 TEST_CASE("a record has the request's class and the draw") {
   Desk desk(Rule{.strategy = Strategy::deny, .probability = 0.5});
   desk.cut_heavy(0.75, 1);
