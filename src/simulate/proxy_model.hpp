@@ -63,6 +63,7 @@ class ProxyModel {
   // There was none in time; true: the request has a slot, which is to be kept while the backend is
   // at work on it.
   bool outlast(Request& request, TimePoint now) {
+    if (!request.as_job) signals_.record_timeout();
     leave_flight(request, now);
     return request.passage.has_slot;
   }
