@@ -22,7 +22,8 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
     : fairness_(config.tenants.fairness),
       window_(upstream.overload),
       machine_(upstream.overload),
-      regulator_(upstream.overload, upstream.dispatch.concurrency, least_limit(config)),
+      regulator_(upstream.overload, upstream.dispatch.concurrency, least_limit(config),
+                 upstream.response_timeout),
       moves_(upstream.overload.mode == config::Mode::enforce),
       budgets_(upstream.overload),
       order_(upstream.dispatch, config.classes.size()),
@@ -61,7 +62,10 @@ Reason Controller::reason() const {
     case Reason::tail_latency:
       return regulator_.is_futile() ? Reason::shedding_does_not_help : reason;
     case Reason::event_loop_lag:
-    case Reason::error_burst: return shares_.is_futile() ? Reason::shedding_does_not_help : reason;
+    case Reason::error_burst: {
+      const bool is_in_vain = are_late() ? regulator_.is_futile() : shares_.is_futile();
+      return is_in_vain ? Reason::shedding_does_not_help : reason;
+    }
     default: return reason;
   }
 }
@@ -71,8 +75,19 @@ Reason Controller::reason() const {
 Cause Controller::cause() const {
   const Reason reason = machine_.reason();
   const bool by_limit = reason == Reason::tail_latency && regulator_.regulates();
-  return {this->reason(), by_limit || is_capacity(reason)};
+  const bool is_lowered = regulator_.is_holding() && !shares_.is_holding();
+  const bool by_timeouts = reason == Reason::error_burst && (are_late() || is_lowered);
+  return {this->reason(), by_limit || by_timeouts || is_capacity(reason)};
 }
+
+// Of the errors those that a lower limit is to prevent.
+double Controller::timeouts() const {
+  if (found_ || !regulator_.prevents_timeouts()) return 0;
+  return signals_.timeout_rate.value_or(0);
+}
+
+// Most errors are such.
+bool Controller::are_late() const { return timeouts() > signals_.error_rate.value_or(0) / 2; }
 
 ShedLevels Controller::levels() const {
   if (state() == State::normal) return {};
@@ -113,7 +128,9 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   scope_.step(signals_.offered_load,
               {input.started, input.predicted_wait, state() == State::normal, input.has_refused},
               now);
-  shares_.step(signals_, machine_.reason(), now);
+  OverloadSignals others = signals_;
+  if (others.error_rate) *others.error_rate -= timeouts();
+  shares_.step(others, machine_.reason(), now);
   result.found_futile = !was_futile && is_futile();
   budgets_.step(signals_, {input.has_refused, state(), machine_.reason()}, now);
   result.transition = machine_.step(signals_, is_holding(), now);

@@ -58,6 +58,8 @@ class Controller {
 
  private:
   Cause cause() const;
+  double timeouts() const;
+  bool are_late() const;
   bool is_holding() const;
   bool is_futile() const { return regulator_.is_futile() || shares_.is_futile(); }
   ShedLevels levels() const;

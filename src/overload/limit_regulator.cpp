@@ -20,9 +20,19 @@ constexpr double kSmallestCut = 0.95;
 constexpr double kWorthwhile = 0.5;
 constexpr double kBrake = 0.5;
 constexpr double kLargestRaise = 1.5;
+// Of a limit that was lowered for timeouts: twice the last one while throughput has grown by this
+// part of it.
+constexpr double kSmallestRaise = 1.05;
+constexpr double kGrowth = 0.5;
 constexpr double kDraining = 1.05;  // of the limit, at work
 // A cut is kept if at least this part of the throughput remains, less the noise of the count.
 constexpr double kThroughputKept = 0.97;
+// More successes than the noise: that fewer slots are given back does not matter.
+constexpr double kGained = 1.05;
+// Of the part that timed out before: with more of it a lower limit does not help.
+constexpr double kRelief = 0.85;
+// So many times as many slots are given back: the upstream is well again, whatever the limit.
+constexpr double kFaster = 1.4;
 // Coefficient of variation of a saturated upstream's completions, times the root of their number.
 constexpr double kNoise = 0.7;
 // Of a return towards the knee.
@@ -30,6 +40,8 @@ constexpr double kReturn = 1.1;
 // Fewer completions than this part of what was offered means that clients leave before they are
 // served: a shortage, although slots are free (a limit far too high).
 constexpr double kServed = 0.9;
+// The same for answers that come in time: less, for some requests may always take too long.
+constexpr double kInTime = 0.7;
 constexpr Duration kGoodMemory = 10min;
 constexpr double kSlower = 0.8;
 constexpr Duration kSlowerPause = 60s;
@@ -40,8 +52,8 @@ constexpr Duration kLongestSettling = 10s;
 }  // namespace
 
 LimitRegulator::LimitRegulator(const config::Overload& settings, std::uint32_t concurrency,
-                               std::uint32_t least)
-    : tail_(settings),
+                               std::uint32_t least, Duration timeout)
+    : tail_(settings, timeout),
       regulate_(settings.regulate),
       moves_(settings.mode == config::Mode::enforce),
       window_(settings.window),
@@ -52,18 +64,20 @@ LimitRegulator::LimitRegulator(const config::Overload& settings, std::uint32_t c
       pause_(kFirstPause) {}
 
 void LimitRegulator::continue_from(const LimitRegulator& former) {
-  if (!regulates() || !moves_ || former.limit_ == former.concurrency_) return;
+  if (!is_moving() || former.limit_ == former.concurrency_) return;
+  is_for_timeouts_ = former.is_for_timeouts_;
   limit_ = std::clamp(former.limit_, least_, concurrency_);
 }
 
 void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting, TimePoint now) {
-  if (!regulates() || !moves_) return;
-  const auto judged = tail_.judge(signals);
+  if (!is_moving()) return;
+  const auto judged = judge_tail(signals);
   // No evidence satisfies every exit.
   const auto tail = judged.value_or(TailLatency::Judgement{.factor = kLargestRaise});
-  const Reading reading = read(signals, tail);
+  const Reading reading = read(signals, tail, now);
   note_shortage(reading, signals, waiting, now);
   note_good(reading, now);
+  last_ = Last{now, signals.inflight};
   if (is_draining(signals, judged.has_value(), now)) {
     if (trial_) trial_->ends = std::max(trial_->ends, now + settling_time(reading));
     return;
@@ -76,6 +90,7 @@ void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting,
   if (trial_) {
     if (now < trial_->ends) return;
     judge(*std::exchange(trial_, std::nullopt), reading, now);
+    if (trial_) return;
   }
   if (!is_short_ || now < not_before_) return;
   if (tail.is_satisfied) {
@@ -83,6 +98,23 @@ void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting,
   } else if (tail.is_breached && !return_to_knee(reading, now) && !got_slower(reading, now)) {
     lower(reading, signals.inflight_ratio.value_or(1) * limit_, now);
   }
+}
+
+// With the timeout, from the first breach on until the limit is back.
+std::optional<TailLatency::Judgement> LimitRegulator::judge_tail(const OverloadSignals& signals) {
+  auto judged = tail_.judge(signals);
+  if (!tail_.has_timeout() || !signals.timeout_rate) return judged;
+  if (limit_ == concurrency_) is_for_timeouts_ = false;
+  const TailLatency::Judgement late =
+      tail_.judge_timeouts(signals, signals.completed_rate * to_seconds(window_));
+  is_for_timeouts_ |= late.is_breached;
+  if (!is_for_timeouts_) return judged;
+  if (!judged) return late;
+  judged->is_breached |= late.is_breached;
+  judged->are_late = late.are_late;
+  judged->is_satisfied &= late.is_satisfied;
+  judged->factor = std::min(judged->factor, late.factor);
+  return judged;
 }
 
 // More requests at work than the limit, and no evidence of latency: abandoned ones hold the slots.
@@ -97,38 +129,46 @@ bool LimitRegulator::is_draining(const OverloadSignals& signals, bool is_judged,
 }
 
 LimitRegulator::Reading LimitRegulator::read(const OverloadSignals& signals,
-                                             const TailLatency::Judgement& tail) const {
+                                             const TailLatency::Judgement& tail,
+                                             TimePoint now) const {
   const double throughput = signals.completed_rate * (1 - signals.total_error_rate.value_or(0));
+  const double late = tail_.has_timeout() ? signals.timeout_rate.value_or(0) : 0;
+  const double answers = signals.completed_rate * (1 - late);
+  const double held =
+      late > 0 && signals.admitted_rate > 0 ? signals.inflight / signals.admitted_rate : 0;
+  // Per second, over the time of which `inflight` is the mean.
+  const bool has_last = last_ && now > last_->at;
+  const double growth =
+      has_last ? (signals.inflight - last_->inflight) / to_seconds(now - last_->at) : 0;
   return {.tail = tail,
-          .latency = signals.latency_p95.value_or(0),
+          .latency = std::max(signals.latency_p95.value_or(0), held),
           .throughput = throughput,
+          .late = late,
+          .released = signals.admitted_rate - growth,
           .samples = throughput * to_seconds(window_),
-          .answered = signals.completed_rate >= signals.admitted_rate
-                          ? 1
-                          : signals.completed_rate / signals.admitted_rate};
+          .in_time = answers,
+          .answered = answers >= signals.admitted_rate ? 1 : answers / signals.admitted_rate};
 }
 
 // A shortage ends, or begins where requests wait, when that has lasted for half a window: a queue
 // that empties for a moment changes nothing.
 void LimitRegulator::note_shortage(const Reading& reading, const OverloadSignals& signals,
                                    std::uint32_t waiting, TimePoint now) {
-  const bool lost = signals.completed_rate < kServed * signals.offered_rate &&
+  const bool lost = (signals.completed_rate < kServed * signals.offered_rate ||
+                     reading.in_time < kInTime * signals.offered_rate) &&
                     signals.offered_rate * to_seconds(window_) >= double(kEnoughSamples);
   const bool is_short = waiting > 0 || lost;
-  auto& began = is_short ? short_since_ : enough_since_;
-  (is_short ? enough_since_ : short_since_).reset();
-  if (!began) began = now;
+  if (!spell_ || spell_->is_short != is_short) spell_ = Spell{is_short, now};
   // Without a queue, completions also fall behind for as long as latency rises.
   const Duration least = is_short && waiting == 0 ? settling_time(reading) : window_ / 2;
-  if (now - *began >= least) is_short_ = is_short;
+  if (now - spell_->since >= least) is_short_ = is_short;
 }
 
 void LimitRegulator::note_good(const Reading& reading, TimePoint now) {
-  if (last_step_) {
-    const double passed = to_seconds(now - *std::exchange(last_step_, now));
+  if (last_) {
+    const double passed = to_seconds(now - last_->at);
     good_throughput_ *= std::exp(-passed / to_seconds(kGoodMemory));
   }
-  last_step_ = now;
   if (reading.tail.is_satisfied && reading.latency > 0)
     good_throughput_ = std::max(good_throughput_, reading.throughput);
 }
@@ -136,8 +176,8 @@ void LimitRegulator::note_good(const Reading& reading, TimePoint now) {
 // With requests waiting for it the upstream does less than it did at a good latency: it got slower,
 // which no limit changes. The trial that would show it comes later.
 bool LimitRegulator::got_slower(const Reading& reading, TimePoint now) {
-  if (pause_ != kFirstPause || limit_ != concurrency_ || reading.answered < kWorthwhile ||
-      reading.throughput >= kSlower * good_throughput_)
+  if (reading.tail.are_late || pause_ != kFirstPause || limit_ != concurrency_ ||
+      reading.answered < kWorthwhile || reading.throughput >= kSlower * good_throughput_)
     return false;
   not_before_ = now + kSlowerPause;
   pause_ *= 2;
@@ -153,20 +193,51 @@ void LimitRegulator::lower(const Reading& reading, double inflight, TimePoint no
       std::max(least_, static_cast<std::uint32_t>(std::max(1.0, std::floor(from * factor))));
   if (lowered >= limit_) return;
   best_throughput_ = brakes ? reading.throughput : std::max(best_throughput_, reading.throughput);
-  trial_ = Trial{limit_, now + settling_time(reading)};
+  raised_ = {};
+  trial_ = Trial{.former = limit_, .ends = now + settling_time(reading)};
+  if (reading.tail.are_late) {
+    trial_->released = reading.released;
+    trial_->late = reading.late;
+  }
   limit_ = lowered;
 }
 
-void LimitRegulator::judge(const Trial& trial, const Reading& after, TimePoint now) {
+// Where much is not answered in time this says how much the upstream does.
+bool LimitRegulator::releases_as_before(const Trial& trial, const Reading& after) const {
+  const double noise = kNoise / std::sqrt(std::max(1.0, after.released * to_seconds(window_)));
+  return after.released >= (kThroughputKept - noise) * trial.released;
+}
+
+bool LimitRegulator::is_kept(const Trial& trial, const Reading& after) const {
+  const bool keeps_released = releases_as_before(trial, after);
+  if (after.answered < kWorthwhile) return keeps_released;
   const double noise = kNoise / std::sqrt(std::max(1.0, after.samples));
-  const bool brakes = after.answered < kWorthwhile;
-  const bool keeps_throughput = after.throughput >= (kThroughputKept - noise) * best_throughput_;
-  if (is_short_ && (brakes || keeps_throughput)) {
+  if (after.throughput < (kThroughputKept - noise) * best_throughput_) return false;
+  if (trial.late == 0) return true;
+  return after.late <= kRelief * trial.late &&
+         (keeps_released || after.throughput >= kGained * best_throughput_);
+}
+
+// An upstream that has just become slower gives back fewer slots under any limit. So where nearly
+// nothing is answered a second cut is compared with the first one.
+bool LimitRegulator::looks_again(const Trial& trial, const Reading& after, TimePoint now) {
+  if (trial.late == 0 || trial.is_second || after.answered >= kWorthwhile) return false;
+  lower(after, limit_, now);
+  if (!trial_) return false;
+  trial_->former = trial.former;
+  trial_->is_second = true;
+  return true;
+}
+
+void LimitRegulator::judge(const Trial& trial, const Reading& after, TimePoint now) {
+  const bool got_faster = trial.late > 0 && after.released > kFaster * trial.released;
+  if (is_short_ && !got_faster && is_kept(trial, after)) {
     step_ = std::max(kLargestCut, step_ * kFirstCut);
     return;
   }
+  if (is_short_ && !got_faster && looks_again(trial, after, now)) return;
   limit_ = trial.former;
-  if (!is_short_) {  // the demand fell meanwhile: nothing was learned
+  if (!is_short_ || got_faster) {  // or the demand fell meanwhile: nothing was learned
     best_throughput_ = 0;
     return;
   }
@@ -179,7 +250,7 @@ void LimitRegulator::judge(const Trial& trial, const Reading& after, TimePoint n
 // Trials that each cost less than the noise add up. So where they have cost more than that, the
 // limit returns; and what the upstream once did is forgotten by halves, for it may do less now.
 bool LimitRegulator::return_to_knee(const Reading& reading, TimePoint now) {
-  if (limit_ == concurrency_ || reading.answered < kWorthwhile ||
+  if (limit_ == concurrency_ || reading.tail.are_late || reading.answered < kWorthwhile ||
       reading.throughput >= kThroughputKept * best_throughput_)
     return false;
   const double factor = std::min(kReturn, best_throughput_ / std::max(reading.throughput, 1e-9));
@@ -189,9 +260,21 @@ bool LimitRegulator::return_to_knee(const Reading& reading, TimePoint now) {
   return true;
 }
 
+// Above the knee a higher limit makes nothing but timeouts. So large steps only while throughput
+// grows with them.
+double LimitRegulator::next_raise(const Reading& reading) {
+  const double grown = raised_.throughput > 0 ? reading.throughput / raised_.throughput : 0;
+  const double expected = 1 + (raised_.factor - 1) * kGrowth;
+  raised_.factor =
+      grown >= expected ? std::min(kLargestRaise, 1 + 2 * (raised_.factor - 1)) : kSmallestRaise;
+  raised_.throughput = reading.throughput;
+  return raised_.factor;
+}
+
 void LimitRegulator::raise(const Reading& reading, TimePoint now) {
   if (limit_ == concurrency_) return;
-  const double factor = std::min(kLargestRaise, reading.tail.factor);
+  const double factor =
+      std::min(is_for_timeouts_ ? next_raise(reading) : kLargestRaise, reading.tail.factor);
   limit_ = static_cast<std::uint32_t>(std::min<double>(concurrency_, std::ceil(limit_ * factor)));
   best_throughput_ = 0;
   step_ = kFirstCut;

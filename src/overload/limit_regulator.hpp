@@ -12,6 +12,11 @@
 // falls. So a threshold that cannot be met, or a slow dependency that no limit makes faster, costs
 // an experiment from time to time instead of the upstream's throughput.
 //
+// Responses that do not come within the upstream's timeout are a latency, too: of an upstream with
+// a queue that is longer than the timeout nothing is answered, however much it does. There a
+// lowering is kept if as many slots are given back as before, since requests keep them until the
+// upstream has done with them, and if fewer responses are late.
+//
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
 
@@ -27,9 +32,11 @@ namespace spillway::overload {
 
 class LimitRegulator {
  public:
-  // The limit moves between `least` (at least 1) and `concurrency`. Without a threshold
-  // (TailLatency), with `regulate` off and in shadow mode it stays at `concurrency`.
-  LimitRegulator(const config::Overload& settings, std::uint32_t concurrency, std::uint32_t least);
+  // The limit moves between `least` (at least 1) and `concurrency`. With `regulate` off and in
+  // shadow mode it stays at `concurrency`; so it does for want of a threshold (TailLatency), unless
+  // responses do not come within `timeout`. Zero: there is none.
+  LimitRegulator(const config::Overload& settings, std::uint32_t concurrency, std::uint32_t least,
+                 Duration timeout = Duration{0});
 
   // Keeps the limit found under the former configuration, within the new bounds.
   void continue_from(const LimitRegulator& former);
@@ -42,6 +49,8 @@ class LimitRegulator {
   // The limit is lowered, and requests wait or were lost for it within the window: the overload is
   // not over, however low its signals are.
   bool is_holding() const { return limit_ < concurrency_ && is_short_; }
+  // That responses do not come in time is a matter of the limit: all of them take too long.
+  bool prevents_timeouts() const { return is_moving() && is_for_timeouts_; }
   // Latency is above its threshold, and no lower limit that was tried brought it down.
   bool is_futile() const { return futile_; }
 
@@ -51,28 +60,55 @@ class LimitRegulator {
     TailLatency::Judgement tail;
     double latency = 0;     // seconds, p95
     double throughput = 0;  // successes per second
+    double late = 0;        // part of the answers that timed out
+    double released = 0;    // slots per second
     double samples = 0;     // behind `throughput`
-    double answered = 1;    // part of the dispatched requests
+    double in_time = 0;     // answers per second
+    double answered = 1;    // part of the dispatched requests, in time
+  };
+  struct Spell {  // of a shortage, or of none
+    bool is_short;
+    TimePoint since;
+  };
+  struct Raised {  // the last time, for timeouts
+    double throughput = 0;
+    double factor = 1;
+  };
+  struct Last {  // step
+    TimePoint at;
+    double inflight;
   };
   struct Trial {
     std::uint32_t former = 0;  // the limit before
     TimePoint ends;
+    double released = 0, late = 0;  // then, if responses did not come in time
+    bool is_second = false;         // `released` may have fallen for another reason
   };
 
-  Reading read(const OverloadSignals& signals, const TailLatency::Judgement& tail) const;
+  std::optional<TailLatency::Judgement> judge_tail(const OverloadSignals& signals);
+  bool is_moving() const {
+    return regulate_ && moves_ && (tail_.is_watched() || tail_.has_timeout());
+  }
+  Reading read(const OverloadSignals& signals, const TailLatency::Judgement& tail,
+               TimePoint now) const;
   bool is_draining(const OverloadSignals& signals, bool is_judged, TimePoint now);
   void note_shortage(const Reading& reading, const OverloadSignals& signals, std::uint32_t waiting,
                      TimePoint now);
   void note_good(const Reading& reading, TimePoint now);
   bool got_slower(const Reading& reading, TimePoint now);
   void lower(const Reading& reading, double inflight, TimePoint now);
+  bool releases_as_before(const Trial& trial, const Reading& after) const;
+  bool is_kept(const Trial& trial, const Reading& after) const;
+  bool looks_again(const Trial& trial, const Reading& after, TimePoint now);
   void judge(const Trial& trial, const Reading& after, TimePoint now);
   bool return_to_knee(const Reading& reading, TimePoint now);
+  double next_raise(const Reading& reading);
   void raise(const Reading& reading, TimePoint now);
   Duration settling_time(const Reading& reading) const;
 
   TailLatency tail_;
   bool regulate_;
+  bool is_for_timeouts_ = false;  // the limit was lowered for them
   bool moves_;  // not in shadow mode, where a lower limit changes nothing that could be judged
   Duration window_;
   std::uint32_t concurrency_;
@@ -84,7 +120,10 @@ class LimitRegulator {
   double step_;                 // the largest cut of a trial, as a factor
   Duration pause_;              // after the next failure
   TimePoint not_before_{};      // of the next trial or raise
-  std::optional<TimePoint> short_since_, enough_since_, last_step_, draining_since_;
+  std::optional<TimePoint> draining_since_;
+  std::optional<Spell> spell_;
+  Raised raised_;
+  std::optional<Last> last_;
   bool is_short_ = false;
   bool futile_ = false;
 };

@@ -49,6 +49,9 @@ class alignas(64) SignalShard {
     sources_.record(source, failed);
   }
 
+  // Of those that failed: there was no response in time.
+  void record_timeout() { timed_out_.add(); }
+
   // A request that the upstream would have been asked for: it comes to the gate, or a rule refuses
   // or degrades it.
   void record_offered() { offered_.add(); }
@@ -84,6 +87,7 @@ class alignas(64) SignalShard {
   }
   std::uint32_t succeeded() const { return succeeded_.get(); }
   std::uint32_t failed() const { return failed_.get(); }
+  std::uint32_t timed_out() const { return timed_out_.get(); }
   std::uint32_t offered() const { return offered_.get(); }
   std::uint32_t admitted() const { return admitted_.get(); }
 
@@ -96,7 +100,7 @@ class alignas(64) SignalShard {
   };
   const Ages& current_ages() const { return ages_[current_ages_.load(std::memory_order_acquire)]; }
 
-  ShardCounter succeeded_, failed_, offered_, admitted_;
+  ShardCounter succeeded_, failed_, timed_out_, offered_, admitted_;
   std::array<ClassCounter, kMaxClasses> by_class_;
   std::atomic<std::uint32_t> current_ages_{0};
   ShardBuckets latency_;

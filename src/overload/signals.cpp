@@ -115,6 +115,7 @@ void SignalWindow::close_slice(const TickInput& input, double inflight, TimePoin
   for (const SignalShard* shard : shards) {
     sums.succeeded += shard->succeeded();
     sums.failed += shard->failed();
+    sums.timed_out += shard->timed_out();
     sums.offered += shard->offered();
     sums.admitted += shard->admitted();
   }
@@ -129,8 +130,8 @@ void SignalWindow::close_slice(const TickInput& input, double inflight, TimePoin
                    .calm = low_load || (is_calm && inflight < kFull)});
     wait_.add_slice(wait);
     counts_[oldest_count_] = {sums.succeeded - seen_.succeeded, sums.failed - seen_.failed,
-                              sums.offered - seen_.offered, sums.admitted - seen_.admitted,
-                              now - *slice_began_};
+                              sums.timed_out - seen_.timed_out, sums.offered - seen_.offered,
+                              sums.admitted - seen_.admitted,   now - *slice_began_};
     oldest_count_ = (oldest_count_ + 1) % counts_.size();
   }
   seen_ = sums;
@@ -175,11 +176,12 @@ SignalWindow::Use SignalWindow::slot_use(const TickInput& input, TimePoint now) 
 // Returns how many were served, see OverloadSignals::served_rate.
 std::uint64_t SignalWindow::judge_counts(OverloadSignals& signals,
                                          std::span<const SignalShard* const> shards) const {
-  std::uint64_t succeeded = 0, failed = 0, offered = 0, admitted = 0;
+  std::uint64_t succeeded = 0, failed = 0, timed_out = 0, offered = 0, admitted = 0;
   Duration span{0};
   for (const Counts& slice : counts_) {
     succeeded += slice.succeeded;
     failed += slice.failed;
+    timed_out += slice.timed_out;
     offered += slice.offered;
     admitted += slice.admitted;
     span += slice.span;
@@ -189,6 +191,7 @@ std::uint64_t SignalWindow::judge_counts(OverloadSignals& signals,
     signals.error_rate = signals.total_error_rate = double(failed) / double(finished);
     if (failed > 0) signals.left_out = sources_.worst(kEnoughOfOthers, sources_of(shards));
     if (signals.left_out) signals.error_rate = signals.left_out->others;
+    signals.timeout_rate = std::min(double(timed_out) / double(finished), *signals.error_rate);
   }
   if (span <= Duration{0}) return 0;
   const std::uint64_t served = is_shadow_ ? admitted : finished;

@@ -42,6 +42,7 @@ struct OverloadSignals {
   // Failed / finished by the upstream, without the requests of `left_out`.
   std::optional<double> error_rate;
   std::optional<double> total_error_rate;  // of all requests
+  std::optional<double> timeout_rate;      // of `error_rate`: there was no response in time
   std::optional<LeftOut> left_out;         // the few sources of errors
   bool errors_of_one_source = false;       // they would be over the threshold (SourceAlarm)
   std::optional<double> event_loop_lag;    // seconds, of the worst worker
@@ -94,7 +95,7 @@ class SignalWindow {
 
  private:
   struct Counts {
-    std::uint32_t succeeded = 0, failed = 0, offered = 0, admitted = 0;
+    std::uint32_t succeeded = 0, failed = 0, timed_out = 0, offered = 0, admitted = 0;
     Duration span{0};
   };
   struct BusyPoint {

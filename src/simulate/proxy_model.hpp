@@ -61,6 +61,13 @@ class ProxyModel {
   void answered(Request& request, TimePoint now);
   // The backend gave no answer: no connection, or none in time.
   void failed(const Request& request) { record_result(request, true); }
+  // There was none in time; true: the request has a slot, which is to be kept while the backend is
+  // at work on it.
+  bool outlast(Request& request, TimePoint now) {
+    if (!request.as_job) signals_.record_timeout();
+    leave_flight(request, now);
+    return request.passage.has_slot;
+  }
   // Whether a stored answer takes the place of that; the request is then degraded and answered.
   bool answers_error(Request& request, TimePoint now);
   // The backend answered, or its answer is no longer waited for. Idempotent.

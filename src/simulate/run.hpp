@@ -58,6 +58,7 @@ class Run {
   void send_again_or_fail(Request& request, ServersModel::Connected connected);
   void fail(Request& request, Reason reason);
   void time_out(Request& request);
+  void take_slot(Request& request);
   void work_in_backend();
   void complete(Request& request);
   void give_up(Request& request);

@@ -1,5 +1,7 @@
 #include "simulate/servers_model.hpp"
 
+#include <utility>
+
 #include "resilience/balance.hpp"
 #include "resilience/configured.hpp"
 
@@ -95,6 +97,23 @@ void ServersModel::end(Request& request, CallResult result, TimePoint now) {
   request.call.is_open = false;
   --in_flight_[request.call.server];
   record(request.call.server, request.call.of_circuit, result, now);
+}
+
+bool ServersModel::linger(Request& request, std::uint32_t slots, TimePoint now) {
+  const std::size_t server = request.call.server;
+  if (!breakers_.empty() && breakers_[server].state() != resilience::CircuitState::closed)
+    return false;
+  ServerSet up = all_ - ejections_.ejected(now);
+  if (up.empty()) up = all_;
+  if (!up.contains(server)) return false;
+  const std::size_t servers = up.size();
+  if (servers > 1 && (in_flight_[server] + 1) * servers >= slots + servers) return false;
+  ++in_flight_[server];
+  return request.call.lingers = true;
+}
+
+void ServersModel::end_lingering(Request& request) {
+  if (std::exchange(request.call.lingers, false)) --in_flight_[request.call.server];
 }
 
 void ServersModel::record(std::size_t server, const resilience::CircuitBreaker::Call& call,

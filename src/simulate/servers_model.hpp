@@ -45,6 +45,10 @@ class ServersModel {
   void give_back_retry(TimePoint now) { budget_.give_back(now); }
   // How the call of a connected request ended. Once for each.
   void end(Request& request, resilience::CallResult result, TimePoint now);
+  // Whether a request that timed out keeps its slot, of `slots`, as UpstreamCall::abandon() has it;
+  // then until end_lingering(), which may be called of any request.
+  bool linger(Request& request, std::uint32_t slots, TimePoint now);
+  void end_lingering(Request& request);
 
   std::uint64_t retries() const { return retries_; }  // sent
   resilience::ServerSet ejected(TimePoint now) const { return ejections_.ejected(now); }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "dispatch/hold_times.hpp"
 #include "simulate/deferral_rules.hpp"
 #include "simulate/run.hpp"
 
@@ -90,10 +91,7 @@ void Run::handle(const Event& event) {
     case EventKind::retry: arrive(*event.request); break;
     case EventKind::completion: complete(*event.request); break;
     case EventKind::gives_up: give_up(*event.request); break;
-    case EventKind::slot_due:
-      proxy_->end_unanswered(*event.request, now_);
-      start_waiting();
-      break;
+    case EventKind::slot_due: take_slot(*event.request); break;
     case EventKind::response_timeout: time_out(*event.request); break;
     case EventKind::resend: send(*event.request); break;
     case EventKind::loop:
@@ -271,18 +269,30 @@ void Run::fail(Request& request, Reason reason) {
   if (is_deferred) proxy_->end(request, now_);
   if (is_deferred && defer(request)) return start_waiting();
   is_answered ? recorder_.served(request, now_) : recorder_.failed(request, now_);
-  proxy_->end(request, now_);
+  if (!request.call.lingers) proxy_->end(request, now_);
   is_answered ? leave(request) : lose(request, Duration{0});
   start_waiting();
 }
 
-// The backend is not told, and goes on.
+// The backend is not told, and goes on. The request keeps its slot meanwhile, for some time.
 void Run::time_out(Request& request) {
   if (!request.client_waits) return;
   request.timed_out = true;
   servers_.end(request, resilience::CallResult::failure, now_);
   proxy_->failed(request);
-  request.as_job ? end_job(request, jobs::Cause::unanswered) : fail(request, Reason::none);
+  const bool has_slot = proxy_->outlast(request, now_);
+  if (request.as_job) return end_job(request, jobs::Cause::unanswered);
+  if (has_slot && servers_.linger(request, proxy_->limit(), now_))
+    schedule(now_ + dispatch::hold_past_timeout(upstream_.response_timeout), EventKind::slot_due,
+             request);
+  fail(request, Reason::none);
+}
+
+// The backend is still at work on it.
+void Run::take_slot(Request& request) {
+  servers_.end_lingering(request);
+  request.timed_out ? proxy_->end(request, now_) : proxy_->end_unanswered(request, now_);
+  start_waiting();
 }
 
 void Run::work_in_backend() {
@@ -308,7 +318,10 @@ void Run::complete(Request& request) {
     recorder_.late(request, now_);
   }
   work_in_backend();
-  if (proxy_) is_awaited ? proxy_->end(request, now_) : proxy_->end_abandoned(request, now_);
+  servers_.end_lingering(request);
+  if (proxy_)
+    is_awaited || request.timed_out ? proxy_->end(request, now_)
+                                    : proxy_->end_abandoned(request, now_);
   is_answered ? leave(request) : lose(request, Duration{0});
   if (proxy_) start_waiting();
 }

@@ -14,8 +14,9 @@ namespace {
 
 // More of the slots are at this server than its part of them, where others get requests, too.
 bool is_above_share(Upstream& upstream, std::size_t server) {
-  const std::size_t servers = std::max<std::size_t>(upstream.servers.up().size(), 1);
-  return upstream.servers.in_flight[server] * servers >= upstream.gate.limit() + servers;
+  const std::size_t servers = upstream.servers.up().size();
+  return servers > 1 &&
+         upstream.servers.in_flight[server] * servers >= upstream.gate.limit() + servers;
 }
 
 }  // namespace

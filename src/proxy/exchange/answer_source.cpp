@@ -43,6 +43,10 @@ void record_result(const RequestContext& request, bool failed) {
   request.signals().record_result(failed, source);
 }
 
+void record_timeout(const RequestContext& request) {
+  if (request.due == kNever) request.signals().record_timeout();
+}
+
 resilience::FailureSource failure_source(const RequestContext& request) {
   const bool is_job = request.due != kNever;
   return {.client = is_job ? 0 : index(client_of(request).id),

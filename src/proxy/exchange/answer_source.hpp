@@ -11,6 +11,9 @@ namespace spillway::proxy {
 // See SignalShard::record_result().
 void record_result(const RequestContext& request, bool failed);
 
+// Of a failed one: there was no response in time.
+void record_timeout(const RequestContext& request);
+
 // Whose request it is, for the ejection of servers. All jobs are one client's.
 resilience::FailureSource failure_source(const RequestContext& request);
 

@@ -52,6 +52,7 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
     if (next == Next::give_up) {
       // Once per request: a failure that a retry repairs does not count.
       if (has_upstream_failed) record_result(request_, true);
+      if (has_upstream_failed && so_far_.has_timed_out) record_timeout(request_);
       co_return attempt.fault;
     }
     so_far_.was_sent = was_sent();

@@ -18,6 +18,7 @@ struct Upstream {
   double service = 0.1;   // seconds
   double offered = 600;   // per second
   double patience = 1e9;  // seconds after which a client leaves
+  double timeout = 1e9;   // seconds after which the proxy answers, and the upstream is still at it
 
   double capacity() const { return parallel / service; }
 };
@@ -26,6 +27,9 @@ class Loop {
  public:
   Loop(std::uint32_t concurrency, Milliseconds enter, Milliseconds exit, bool regulate = true)
       : regulator_(settings(enter, exit, regulate), concurrency, 1) {}
+  // With a response timeout alone.
+  Loop(std::uint32_t concurrency, Milliseconds timeout)
+      : regulator_(without_thresholds(), concurrency, 1, timeout) {}
 
   // Lets `time` pass in ticks of 100 ms.
   void run(const Upstream& upstream, Duration time) {
@@ -46,6 +50,12 @@ class Loop {
     return overload;
   }
 
+  static config::Overload without_thresholds() {
+    config::Overload overload;
+    overload.enter.latency_p95_ratio.reset();
+    return overload;
+  }
+
   void tick(const Upstream& upstream) {
     const double limit = regulator_.limit();
     const double busy = std::min(limit, upstream.offered * upstream.service);
@@ -56,7 +66,10 @@ class Loop {
     latency_ = saturated ? std::min(at_work / throughput, upstream.patience) : upstream.service;
     const double served = latency_ < upstream.patience ? throughput : 0;
     OverloadSignals signals;
-    signals.latency_p95 = latency_;
+    const bool is_late = latency_ > upstream.timeout;
+    signals.latency_p95 = std::min(latency_, upstream.timeout);
+    signals.timeout_rate = signals.total_error_rate = is_late ? 1 : 0;
+    signals.inflight = at_work;
     signals.inflight_ratio = at_work / limit;
     signals.offered_rate = upstream.offered;
     signals.admitted_rate = throughput;
@@ -87,6 +100,40 @@ TEST_CASE("with regulate off the limit never moves") {
   loop.run({}, 60s);
   CHECK(loop.limit() == 200);
   CHECK_FALSE(loop.regulator().is_holding());
+}
+
+TEST_CASE("a limit under which nothing is answered in time is lowered until it is") {
+  for (const std::uint32_t concurrency : {80u, 200u, 1000u}) {
+    CAPTURE(concurrency);
+    Loop loop(concurrency, 150ms);
+    loop.run({.timeout = 0.15}, 60s);
+    CHECK(loop.latency() < 0.15);
+    CHECK(loop.lowest() >= 28);
+    CHECK_FALSE(loop.regulator().is_futile());
+    CHECK(loop.regulator().is_holding());
+    loop.run({.timeout = 0.15}, 60s);
+    CHECK(loop.limit() >= 40);  // all that the upstream can do
+    CHECK(loop.limit() <= 60);
+  }
+}
+
+TEST_CASE("an upstream that answers nothing in time under any limit gets its limit back") {
+  Loop loop(40, 300ms);
+  const Upstream hangs{.parallel = 1000, .service = 2.3, .timeout = 0.3};
+  loop.run(hangs, 5s);
+  CHECK(loop.lowest() < 40);
+  loop.run(hangs, 15s);
+  CHECK(loop.limit() == 40);
+  CHECK(loop.regulator().is_futile());
+}
+
+TEST_CASE("what an upstream does that is well again is not put down to a lower limit") {
+  Loop loop(40, 300ms);
+  loop.run({.parallel = 1000, .service = 2.3, .timeout = 0.3}, 4s);
+  REQUIRE(loop.limit() < 40);
+  loop.run({.timeout = 0.3}, 8s);
+  CHECK(loop.limit() == 40);
+  CHECK_FALSE(loop.regulator().is_futile());
 }
 
 TEST_CASE("a threshold that cannot be met stops at the knee, and that is said") {
@@ -212,6 +259,32 @@ TEST_CASE("tail latency is judged by each threshold that is set, and by none wit
   settings.enter.latency_p95_ratio.reset();
   settings.enter.latency_p99.reset();
   CHECK_FALSE(TailLatency(settings).is_watched());
+}
+
+TEST_CASE("timeouts breach where all requests take long, and where they are more than chance") {
+  const TailLatency tail({}, 300ms);
+  struct Case {
+    double late, p95, answers;
+    bool is_breached, is_satisfied;
+  };
+  const Case cases[] = {{0.05, 0.29, 800, true, false},
+                        {0.05, 0.22, 800, false, false},  // those that are answered take less
+                        {0.05, 0.2, 800, false, true},
+                        {0.05, 0.29, 20, false, false},  // one of twenty
+                        {0.005, 0.29, 800, false, false},
+                        {0, 0.2, 800, false, true}};
+  for (const Case& one : cases) {
+    CAPTURE(one.late);
+    CAPTURE(one.p95);
+    CAPTURE(one.answers);
+    OverloadSignals signals;
+    signals.timeout_rate = one.late;
+    signals.latency_p95 = one.p95;
+    const TailLatency::Judgement judged = tail.judge_timeouts(signals, one.answers);
+    CHECK(judged.is_breached == one.is_breached);
+    CHECK(judged.are_late == one.is_breached);
+    CHECK(judged.is_satisfied == one.is_satisfied);
+  }
 }
 
 TEST_CASE(

@@ -145,6 +145,17 @@ TEST_CASE("quantiles merge the workers and forget after the window") {
   CHECK_FALSE(signals.queue_wait_p95);
 }
 
+TEST_CASE("timeouts are a part of the errors") {
+  Scene scene;
+  for (int i = 0; i < 40; ++i) scene.one.record_result(i < 20);
+  for (int i = 0; i < 10; ++i) scene.one.record_timeout();
+  const OverloadSignals signals = scene.tick();
+  CHECK(*signals.error_rate == doctest::Approx(0.5));
+  CHECK(*signals.timeout_rate == doctest::Approx(0.25));
+  for (int i = 0; i < 19; ++i) scene.tick();
+  CHECK_FALSE(scene.tick().timeout_rate);
+}
+
 TEST_CASE("fewer than twenty samples are no evidence") {
   Scene scene;
   scene.one.record_result(true);

@@ -81,18 +81,73 @@ TEST_CASE("an event loop at its capacity changes the state once, and not each fe
 }
 
 // 400 a second are possible; what takes longer than 300 ms is an error, and soon everything does.
-TEST_CASE("errors that the load makes do not come back in turns with it") {
+Play with_short_timeouts(double times, const std::string& concurrency) {
+  return {
+      .backend = R"({"slots":40,"service_ms":100})",
+      .seconds = 120,
+      .rate = 400 * times,
+      .timeout_ms = 3000,
+      .upstream = R"(,"response_timeout_ms":300,"dispatch":{"concurrency":)" + concurrency + "}"};
+}
+
+// Of the service alone 0.7 % takes longer.
+TEST_CASE("errors that a number too high makes are prevented by a lower limit") {
+  for (const double times : {1.2, 1.5, 3.0}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+      CAPTURE(times);
+      CAPTURE(seed);
+      const Recording recording = run(with_short_timeouts(times, "200"), seed);
+      CHECK(recording.classes[0].success >= 0.975);
+      CHECK(recording.goodput >= 0.94);
+      CHECK(recording.changes.size() <= 2);
+      CHECK(seconds_without_p0(recording) == 0);
+      CHECK(recording.seconds.back().limit <= 70);
+    }
+  }
+}
+
+TEST_CASE("such errors at the capacity change the state seldom") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     CAPTURE(seed);
-    const Play play{.backend = R"({"slots":40,"service_ms":100})",
-                    .seconds = 90,
-                    .rate = 600,
-                    .timeout_ms = 3000,
-                    .upstream = R"(,"response_timeout_ms":300,"dispatch":{"concurrency":200})"};
+    Play play = with_short_timeouts(1.05, "200");
+    play.seconds = 300;
     const Recording recording = run(play, seed);
-    CHECK(recording.classes[0].success >= 0.75);
-    CHECK(recording.goodput >= 0.3);
-    CHECK(seconds_without_p0(recording) <= 15);
+    CHECK(recording.classes[0].success >= 0.97);
+    CHECK(recording.changes.size() <= 10);
+  }
+}
+
+// Negative control of both.
+TEST_CASE("with regulate off these errors stay") {
+  Play play = with_short_timeouts(1.5, "200");
+  play.upstream += R"(,"overload":{"regulate":false})";
+  const Recording recording = run(play, 1);
+  CHECK(recording.classes[0].success <= 0.8);
+  CHECK(recording.goodput <= 0.5);
+}
+
+TEST_CASE("an upstream that hangs for a while has its limit back at once") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    Play play = with_short_timeouts(0.8, "40");
+    play.besides = R"("changes":[{"at_seconds":20,"until_seconds":40,"slots":0}],)";
+    const Recording recording = run(play, seed);
+    CHECK(recording.seconds[50].limit == 40);
+    CHECK(recording.seconds[50].classes[2].denied == 0);
+  }
+}
+
+// A tenth of the requests takes ten times as long, whatever the limit; the slots are as many as are
+// needed.
+TEST_CASE("requests that time out whatever the load cost the others nothing") {
+  for (const std::uint64_t seed : {1u, 2u}) {
+    CAPTURE(seed);
+    Play play = with_short_timeouts(0.5, "200");
+    play.backend = R"({"slots":200,"service_ms":100,"tail_probability":0.1,"tail_factor":10})";
+    const Recording recording = run(play, seed);
+    CHECK(recording.changes.empty());
+    CHECK(recording.seconds.back().limit == 200);
+    CHECK(recording.classes[2].success >= 0.88);
   }
 }
 

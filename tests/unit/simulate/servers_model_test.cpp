@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <deque>
 #include <set>
 
 namespace spillway::simulate {
@@ -49,6 +50,26 @@ TEST_CASE("a server that refuses connections is passed over in the same attempt 
   }
   CHECK(model.ejected(kStart).contains(0));
   CHECK(model.retries() == 0);
+}
+
+TEST_CASE("what timed out keeps its slot, of several servers as many as are its server's part") {
+  for (const std::size_t servers : {1u, 2u}) {
+    CAPTURE(servers);
+    const config::Upstream upstream = upstream_of(servers);
+    ServersModel model(upstream, servers, Random(1));
+    std::deque<Request> requests(20);
+    int kept = 0;
+    for (Request& request : requests) {
+      model.connect(request, always, kStart);
+      model.end(request, CallResult::ignored, kStart);
+      kept += model.linger(request, 8, kStart) ? 1 : 0;
+    }
+    CHECK(kept == (servers == 1 ? 20 : 8));
+    for (Request& request : requests) model.end_lingering(request);
+    model.connect(requests.front(), always, kStart);
+    model.end(requests.front(), CallResult::ignored, kStart);
+    CHECK(model.linger(requests.front(), 8, kStart));
+  }
 }
 
 TEST_CASE("a server that answers with errors is ejected and comes back") {
