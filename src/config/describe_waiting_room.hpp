@@ -125,6 +125,11 @@ void describe_limits(Visitor& visit, WaitingRoom& x) {
   visit("joins_per_second", x.tickets.joins_per_second, Range{1, 1'000'000},
         "Tickets made for one client address (an IPv6 /64), ten times as many at once; beyond it "
         "429; a visitor that comes again within the minute keeps its place.");
+  visit(
+      "network_share", x.tickets.network_share, Real{0.01, 1},
+      "Of the line's places, what one network of anonymous visitors (an IPv4 /24, an IPv6 /48) may "
+      "have while it is the only one with many; several such share what is taken, and leave some; "
+      "beyond it 429, as with joins_per_second. 1: all.");
   visit("per_user", x.tickets.per_user, Range{0, 1'000'000},
         "Tickets and sessions that one verified user may have: whom trusted_headers.user or one of "
         "trusted_tokens names, or the tenant of an API key. Others cannot be told apart. 0: no "

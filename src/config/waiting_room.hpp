@@ -91,6 +91,7 @@ struct WaitingChallenge {
 struct WaitingTickets {
   std::uint32_t most = 100000;            // at a time
   std::uint32_t joins_per_second = 1000;  // tickets for one client address
+  double network_share = 0.5;             // of the places, for one network
   std::uint32_t per_user = 1;             // tickets and sessions of a verified user; 0: no limit
   Milliseconds max_wait{1800000};
   Milliseconds abandon{300000};

@@ -30,7 +30,7 @@ MetricFamily limited(const Snapshot& snapshot) {
   MetricFamily family = counter("spillway_waiting_room_limited_total",
                                 "Requests answered 429: poll, a ticket was asked after far more "
                                 "often than told; join, more tickets for one address than "
-                                "joins_per_second.");
+                                "joins_per_second, or for one network than network_share.");
   for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
     add_sample(family, {label("room", room.name), label("what", "poll")}, room.limited_polls);
     add_sample(family, {label("room", room.name), label("what", "join")}, room.limited_joins);

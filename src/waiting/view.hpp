@@ -13,6 +13,14 @@
 
 namespace spillway::waiting {
 
+// What is taken of a line, and how many places it has for a visitor of that kind.
+struct Space {
+  double taken = 0;
+  double places = 0;
+
+  double free() const { return places - taken; }
+};
+
 // Where resources are handed out.
 struct Allotment {
   std::string type;

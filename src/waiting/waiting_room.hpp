@@ -67,6 +67,10 @@ class WaitingRoom {
   // The newest ticket or session of that user, who is somebody.
   std::optional<TicketId> held_by(const UserKey& user) const;
 
+  std::size_t tickets() const { return tickets_.size(); }
+  // Beyond it that visitor gets no place.
+  Space space(Priority priority, const Wish* wish = nullptr) const;
+
   using View = waiting::View;
   using Session = waiting::Session;
   using Contact = waiting::Contact;
@@ -307,7 +311,9 @@ class WaitingRoom {
   void note_ties(Slot slot);
   std::size_t room(Time now) const;
   bool is_open(Time now) const;
-  bool is_full(Priority priority, const Wish* wish) const;
+  bool is_full(Priority priority, const Wish* wish) const {
+    return space(priority, wish).free() <= 0;
+  }
   bool refuses(const UserKey& user) const;
   // Without a wish: it is not known yet where it will wait, or does not matter.
   Door would_give_ticket(Priority priority, const UserKey& user, const Wish* wish) const;

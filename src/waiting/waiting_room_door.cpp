@@ -23,12 +23,14 @@ bool WaitingRoom::is_open(Time now) const {
 
 // Those who were not heard of lately do not count for the wait: nobody calls them, and the door is
 // not closed by those who left. Of others those count who are called before it.
-bool WaitingRoom::is_full(Priority priority, const Wish* wish) const {
-  if (tickets_.size() >= terms_.max_tickets) return true;
+Space WaitingRoom::space(Priority priority, const Wish* wish) const {
+  const Space tickets{static_cast<double>(tickets_.size()),
+                      static_cast<double>(terms_.max_tickets)};
+  if (tickets.free() <= 0) return tickets;
   // The wait is nobody's own before the draw, and must not prefer who came early.
-  if (terms_.start.draw && !has_begun()) return false;
+  if (terms_.start.draw && !has_begun()) return tickets;
   // How soon devices are free that are enough for few requirements is not known.
-  if (hands_out() && (wish == nullptr || !stock_.catalog().is_met_by_all(*wish))) return false;
+  if (hands_out() && (wish == nullptr || !stock_.catalog().is_met_by_all(*wish))) return tickets;
   const Lane& lane = lanes_[wish == nullptr ? 0 : wish->type];
   Milliseconds wait = terms_.max_wait;
   if (wish != nullptr && wish->max_wait_ms > 0)
@@ -37,16 +39,18 @@ bool WaitingRoom::is_full(Priority priority, const Wish* wish) const {
   std::size_t before = lane.called.all();
   lane.line.each(
       [&](Priority its, const Line& line) { before += its >= priority ? line.present() : 0; });
-  // The share of its tier, or all that those who come later and go before leave: it may get either.
-  const double share = terms_.tiers.share_of(priority) * calls;
-  if (share >= 1 && static_cast<double>(lane.line.of(priority).present()) < share) return false;
   // Of a first few in a second nothing follows for all that time.
   const bool is_rate_known = lane.learned.knows_calls() || terms_.per_minute > 0;
   const double higher =
       is_rate_known
           ? lane.learned.higher_per_second(terms_.tiers.number_of(priority)) * in_seconds(wait)
           : 0;
-  return static_cast<double>(before) >= std::max(calls - higher, 1.0);
+  Space line{static_cast<double>(before), std::max(calls - higher, 1.0)};
+  // The share of its tier, or all that those who come later and go before leave: it may get either.
+  const double share = terms_.tiers.share_of(priority) * calls;
+  const Space own{static_cast<double>(lane.line.of(priority).present()), share};
+  if (share >= 1 && own.free() > line.free()) line = own;
+  return tickets.free() < line.free() ? tickets : line;
 }
 
 // Somebody has as many as it may.

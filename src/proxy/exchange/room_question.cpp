@@ -101,6 +101,10 @@ Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting
     co_return Joining{.refused = Reason::work_required};
   if (!room.may_join(client, settings, asker.services.now()))
     co_return Joining{.refused = Reason::join_limit};
+  if (!room.may_have_more(client, stamp, settings, asker.services.now())) {
+    room.did_not_join(client, settings);
+    co_return Joining{.refused = Reason::join_limit};
+  }
   if (room.is_shared()) {
     // It has its ticket already: nothing is written, however often it asks with the stamp.
     auto view = room.look_at_place(stamp.id, asker.services.now());
@@ -120,6 +124,7 @@ Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting
   }
   const bool has_joined = joining.contact && joining.contact->has_joined;
   if (!has_joined && !is_repeat) room.did_not_join(client, settings);
+  if (has_joined) room.has_joined(client, asker.services.now());
   co_return joining;
 }
 

@@ -72,6 +72,31 @@ bool SharedWaitingRoom::may_join(const IpAddress& client, const config::WaitingR
   return false;
 }
 
+// Verified users are bounded by per_user.
+bool SharedWaitingRoom::may_have_more(const IpAddress& client, const waiting::Token& stamp,
+                                      const config::WaitingRoom& settings, TimePoint now) {
+  const bool may = with(now, [&](WaitingRoom& room, waiting::Time time) {
+    const bool is_bounded = !stamp.user.is_nobody() && room.terms().per_user > 0;
+    if (is_bounded || !room.has_to_wait(time) || room.has_session(stamp.id)) return true;
+    const waiting::Catalog& catalog = room.stock().catalog();
+    const bool is_known = stamp.wish && room.hands_out() &&
+                          stamp.wish->fingerprint == catalog.fingerprint() &&
+                          stamp.wish->wish.type < catalog.types().size();
+    const waiting::Wish* const wish = is_known ? &stamp.wish->wish : nullptr;
+    return shares_.may_have_more(client, room.tickets(), room.space(stamp.priority, wish),
+                                 settings.tickets.network_share) ||
+           room.peek(stamp.id).has_value();
+  });
+  if (!may) limited_.joins.fetch_add(1, std::memory_order_relaxed);
+  return may;
+}
+
+void SharedWaitingRoom::has_joined(const IpAddress& client, TimePoint now) {
+  with(now, [&](WaitingRoom& room, waiting::Time) {
+    shares_.add(client, std::max<std::size_t>(room.tickets(), 1) - 1);
+  });
+}
+
 bool SharedWaitingRoom::may_write(const IpAddress& client, const config::WaitingRoom& settings,
                                   TimePoint now) {
   if (rows_.take(client, settings.tickets.joins_per_second, now)) return true;

@@ -21,6 +21,7 @@
 #include "proxy/waiting/address_limit.hpp"
 #include "proxy/waiting/event_seat.hpp"
 #include "proxy/waiting/keys_in_force.hpp"
+#include "proxy/waiting/network_shares.hpp"
 #include "proxy/waiting/poll_holds.hpp"
 #include "proxy/waiting/room_outbox.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
@@ -61,6 +62,7 @@ class SharedWaitingRoom {
         context_(std::move(context)),
         joins_(context_->address_key),
         rows_(context_->address_key),
+        shares_(context_->address_key),
         given_(terms_of(settings)),
         inside_(given_),
         pace_(settings.sessions.most) {
@@ -112,6 +114,11 @@ class SharedWaitingRoom {
   bool is_spent(const waiting::Token& token, TimePoint now);
   // Its visitor may enter.
   bool is_called(const waiting::TicketId& id, TimePoint now);
+  // Likewise before a second contact. false: so many of the line's places are of the client's
+  // network that others would get none; the stamp is still good.
+  bool may_have_more(const IpAddress& client, const waiting::Token& stamp,
+                     const config::WaitingRoom& settings, TimePoint now);
+  void has_joined(const IpAddress& client, TimePoint now);
   // Before a command for what a visitor carries. false: for this address too many rows were written
   // lately that changed nothing. It is to be given back if this one did.
   bool may_write(const IpAddress& client, const config::WaitingRoom& settings, TimePoint now);
@@ -299,6 +306,7 @@ class SharedWaitingRoom {
   PollHolds holds_;
   AddressLimit joins_;
   AddressLimit rows_;  // of a log, which changed nothing
+  NetworkShares shares_;
   mutable std::mutex mutex_;
   waiting::Time last_{};
   waiting::Terms given_;     // by the configuration; the room may keep a former start

@@ -1,0 +1,122 @@
+// Which part of a line one network may have.
+#include "proxy/waiting/network_shares.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+namespace spillway::proxy {
+namespace {
+
+IpAddress address(const std::string& text) { return *parse_ip_address(text); }
+std::string network(int number) {
+  return "198." + std::to_string(number / 250) + "." + std::to_string(number % 250) + ".";
+}
+
+// A line with so many places, and who is in it.
+struct Line {
+  double places = 1000;
+  double share = 0.5;
+  NetworkShares shares{{1, 2}};
+  std::size_t tickets = 0;
+
+  waiting::Space space() const { return {static_cast<double>(tickets), places}; }
+  bool joins(const std::string& client) {
+    if (space().free() <= 0) return false;
+    if (!shares.may_have_more(address(client), tickets, space(), share)) return false;
+    shares.add(address(client), tickets++);
+    return true;
+  }
+  // The addresses of one network, in turn.
+  int joined(const std::string& network, int visitors) {
+    int count = 0;
+    for (int n = 0; n < visitors; ++n)
+      count += joins(network + std::to_string(1 + n % 250)) ? 1 : 0;
+    return count;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("one network gets half of a line, and others still get places") {
+  Line line;
+  CHECK(line.joined("203.0.113.", 5000) == 500);
+  CHECK(line.joined("203.0.113.", 100) == 0);
+  // Many small ones have the rest.
+  int others = 0;
+  for (int n = 0; n < 480; ++n) others += line.joined(network(n), 1);
+  CHECK(others == 480);
+  CHECK(line.joined("203.0.113.", 100) == 0);
+
+  Line control{.share = 1};
+  CHECK(control.joined("203.0.113.", 5000) == 1000);
+  CHECK(control.joined(network(1), 1) == 0);
+}
+
+TEST_CASE(
+    "thousands behind one address get in while there is room, and networks are alike beyond") {
+  Line line{.places = 12'200};
+  CHECK(line.joined("203.0.113.", 6000) == 6000);  // a university
+  Line rush;
+  std::map<int, int> has;
+  for (int n = 0; n < 10'000; ++n) has[n % 4] += rush.joined(network(n % 4), 1);
+  for (int n = 0; n < 4; ++n) {
+    CHECK(has[n] >= 195);  // a fifth each, and a fifth is free
+    CHECK(has[n] <= 205);
+  }
+  CHECK(rush.joined(network(7), 100) == 100);
+}
+
+TEST_CASE("a network that comes when others have all they may have still gets some places") {
+  Line line;
+  for (int turn = 0; turn < 2000; ++turn) {
+    for (int n = 0; n < 20; ++n) line.joined(network(n), 1);
+  }
+  CHECK(line.tickets > 900);
+  CHECK(line.space().free() > 20);
+  CHECK(line.joined(network(99), 20) == 20);
+}
+
+TEST_CASE("as the line moves on a network may have more") {
+  Line line;
+  CHECK(line.joined("203.0.113.", 5000) == 500);
+  line.tickets = 250;
+  CHECK(line.joined("203.0.113.", 5000) == 250);
+  line.tickets = 0;
+  CHECK(line.joined("203.0.113.", 5000) == 500);
+  // However often: counts stay what they are.
+  for (int n = 0; n < 200'000; ++n) {
+    line.tickets -= line.tickets > 100 ? 1 : 0;
+    line.joins("203.0.113.7");
+  }
+  CHECK(line.tickets >= 499);
+  CHECK(line.tickets <= 501);
+}
+
+TEST_CASE("a few places of a small line are any network's") {
+  Line line{.places = 12};
+  CHECK(line.joined("203.0.113.", 100) == 10);
+  CHECK(line.joined(network(1), 1) == 1);
+}
+
+TEST_CASE("a network is a /24 or a /48; addresses that are of nobody known are not counted") {
+  Line line;
+  CHECK(line.joined("203.0.113.", 5000) == 500);
+  CHECK_FALSE(line.joins("203.0.113.251"));
+  CHECK(line.joins("203.0.114.1"));
+  Line six;
+  for (int n = 0; n < 1000; ++n) six.joins("2001:db8:1:" + std::to_string(n) + "::1");
+  CHECK(six.tickets == 500);
+  CHECK(six.joins("2001:db8:2::1"));
+  for (const char* const own : {"127.0.0.1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "100.64.0.1",
+                                "169.254.1.1", "::1", "fd00::1", "fe80::1"}) {
+    Line intranet{.places = 100};
+    for (int n = 0; n < 200; ++n) intranet.joins(own);
+    CHECK(intranet.tickets == 100);
+  }
+  for (const char* const other : {"11.0.0.1", "172.32.0.1", "192.169.0.1", "2001:db8::1"})
+    CHECK(says_who(address(other)));
+}
+
+}  // namespace spillway::proxy
