@@ -102,9 +102,8 @@ UPDATE settings SET lasting = secret;
 )";
 
 constexpr std::array kJobSteps{kSqliteVersion1};
-constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3,
-                                 kPlacesVersion4, kPlacesVersion5, kPlacesVersion6,
-                                 kPlacesVersion7};
+constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3, kPlacesVersion4,
+                                 kPlacesVersion5, kPlacesVersion6, kPlacesVersion7};
 
 }  // namespace
 
