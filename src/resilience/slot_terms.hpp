@@ -37,8 +37,8 @@ struct SlotTerms {
 inline constexpr Duration kSlotGrace = std::chrono::seconds(1);
 // The most credit that a quick client saves up while they are not.
 inline constexpr Duration kSlotCredit = std::chrono::seconds(2);
-// The most credit is never less, however short others may wait: half of it, which is what a client
-// begins with, is a round trip.
+// The most credit is never less, however short others may wait. A client begins with half of it: a
+// round trip of about 90 ms in slow start.
 inline constexpr Duration kLeastSlotCredit = std::chrono::milliseconds(200);
 // How many times the rate is asked for when slots are as scarce as can be.
 inline constexpr double kSteepestSlotRate = 16;

@@ -34,9 +34,7 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
     at_work = {request_.subject.route, *current_.at_work_since,
                !has_head && !expects_long_response(request_.head, request_.upgrade)};
   }
-  const TimePoint until =
-      has_timed_out ? now + dispatch::hold_past_timeout(request_.upstream_config().response_timeout)
-                    : response_expected_by();
+  const TimePoint until = has_timed_out ? hold_ends(now) : response_expected_by();
   // Longer than was expected already: how much longer is not known.
   if (at_work && until <= now)
     request_.generation->hold_times.outlasted(at_work->route, now - at_work->since, now);
@@ -66,11 +64,17 @@ bool UpstreamCall::may_answer_too_late() const {
          !is_above_share(request_.upstream(), server);
 }
 
+// One hold for each attempt, whatever ends the wait for a late answer.
+TimePoint UpstreamCall::hold_ends(TimePoint now) const {
+  const Duration hold = dispatch::hold_past_timeout(request_.upstream_config().response_timeout);
+  return current_.held_until.value_or(now + hold);
+}
+
 Task<bool> UpstreamCall::answers_late() {
   if (!connection_ || !admission_.has_slot() || !may_answer_too_late()) co_return false;
-  const TimePoint until =
-      services_.now() + dispatch::hold_past_timeout(request_.upstream_config().response_timeout);
-  current_.late_until = until;
+  const TimePoint until = hold_ends(services_.now());
+  current_.late_until = current_.held_until = until;
+  admission_.record_unanswered(services_.now());  // nothing of the wait is learned
   admission_.set_slot_wait(SlotWait::abandoned);
   const observe::Counted counted(services_.gauges.lingering_calls);
   const Attempt attempt = co_await read_head();

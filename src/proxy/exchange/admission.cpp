@@ -313,12 +313,15 @@ resilience::SlotTerms Admission::slot_terms(const resilience::SlotLoad& load) co
                                 request_.config().classes.front().max_wait, load);
 }
 
+void Admission::record_unanswered(TimePoint now) {
+  if (!slot_ || std::exchange(is_answered_, true)) return;
+  request_.generation->route_latency.record_unanswered(request_.subject.route, now - dispatched_,
+                                                       now);
+}
+
 Slot Admission::abandon_slot(TimePoint now) {
   leave_shadow(false);
-  if (slot_ && !is_answered_) {
-    request_.generation->route_latency.record_unanswered(request_.subject.route, now - dispatched_,
-                                                         now);
-  }
+  record_unanswered(now);
   return std::move(slot_);
 }
 

@@ -92,6 +92,9 @@ class Admission {
     give_back_token();
     slot_.release(now);
   }
+  // The response was not there by now, which says how long its route takes; what comes later is not
+  // learned.
+  void record_unanswered(TimePoint now);
   // The request goes no further: the slot, if it has one, is the caller's.
   [[nodiscard]] Slot abandon_slot(TimePoint now);
   // What keeps another request with its Idempotency-Key from being sent meanwhile.
@@ -160,7 +163,7 @@ class Admission {
   bool is_queued_ = false;
   Shadow shadow_;
   bool is_offered_ = false;   // counted as work for the upstream
-  bool is_answered_ = false;  // by the upstream
+  bool is_answered_ = false;  // by the upstream, or too late to be learned
   Degraded degraded_ = Degraded::no;
 };
 

@@ -92,9 +92,14 @@ Task<JobRun::End> JobRun::attempt() {
   // The upstream may be at work on a request that timed out. As long as that holds its slot the job
   // runs: neither another one beyond `concurrency`, nor the next one of its order, nor its own next
   // attempt begins. What the upstream says meanwhile is what became of the job.
+  std::optional<Abort> by_then;
   if (broken) {
+    by_then = abort_;
     const bool is_late = co_await call_.answers_late();
-    if (is_late) broken.reset();
+    if (is_late) {
+      broken.reset();
+      by_then.reset();
+    }
   }
   std::optional<jobs::StoredAnswer> answer;
   if (!broken) {
@@ -114,7 +119,8 @@ Task<JobRun::End> JobRun::attempt() {
         });
     if (read.status == BackgroundRead::Status::failed) broken = read.fault;
   }
-  End end = after(broken, std::move(answer));
+  // What ends the wait for a late answer is not why the attempt failed.
+  End end = after(broken, by_then.value_or(abort_), std::move(answer));
   if (is_retry()) book_retry(end);
   if (broken) {
     call_.abandon();
@@ -237,11 +243,11 @@ jobs::Cause JobRun::cause_of(const Fault& fault) const {
                                                   : jobs::Cause::unanswered;
 }
 
-JobRun::End JobRun::after(const std::optional<Fault>& fault,
+JobRun::End JobRun::after(const std::optional<Fault>& fault, Abort abort,
                           std::optional<jobs::StoredAnswer> answer) {
-  if (fault && abort_ != Abort::none) {
+  if (fault && abort != Abort::none) {
     if (!call_.was_sent()) return give_back();
-    return abort_ == Abort::lease_lost ? taken_away() : interrupted();
+    return abort == Abort::lease_lost ? taken_away() : interrupted();
   }
   if (fault && !call_.was_sent() && fault->reason == Reason::circuit_open)
     return give_back(fault->retry_after);

@@ -91,7 +91,9 @@ class JobRun final : public Swept {
   End interrupted() const;
   bool is_whole();
   End unreadable();
-  End after(const std::optional<Fault>& fault, std::optional<jobs::StoredAnswer> answer);
+  // `abort`: why it failed, if that was not the upstream.
+  End after(const std::optional<Fault>& fault, Abort abort,
+            std::optional<jobs::StoredAnswer> answer);
   jobs::Cause cause_of(const Fault& fault) const;
   Task<> settle(End end);
   void log(const jobs::Progress& progress, jobs::Cause cause, std::uint16_t status) const;

@@ -112,6 +112,7 @@ class UpstreamCall {
     // The upstream has been at work on the request since then, all of which it has.
     std::optional<TimePoint> at_work_since;
     std::optional<TimePoint> late_until;  // it has timed out, and is waited for until then
+    std::optional<TimePoint> held_until;  // the same, once that has ended
     std::size_t received = 0;             // in the block, of the response's head
     bool sent_any = false;                // of the request
     Head head = Head::none;
@@ -140,6 +141,7 @@ class UpstreamCall {
   void count_success();
   TimePoint response_expected_by() const;
   bool may_answer_too_late() const;
+  TimePoint hold_ends(TimePoint now) const;
   RestOfResponse rest_of_response(const http::BodyReader* body) const;
   void close() {
     if (!connection_) return;

@@ -171,6 +171,12 @@ TEST_CASE("at a standstill a waiter finds slots as scarce as what the upstream i
   CHECK(load->slots == kLimit - 11);
   CHECK(load->waiting == waiters.size());
   CHECK(resilience::scarcity(*load) == 1.0);
+  // Where few are slow, the upstream stands still for another reason.
+  for (std::size_t n = 1; n < FullUpstream::kSlow; ++n) upstream.slow[n].set_wait(SlotWait::late);
+  const auto of_one = upstream.slow[0].contention();
+  REQUIRE(of_one);
+  CHECK(of_one->slots == kLimit);
+  CHECK(resilience::scarcity(*of_one) == 0.0);
   for (Ticket& waits : waiters) CHECK(upstream.gate.cancel(waits, upstream.now));
 }
 
