@@ -67,6 +67,12 @@ Fault client_gone() {
   return {.outcome = Outcome::client_gone, .reason = Reason::client_gone, .close = true};
 }
 
+Fault cut_off() {
+  return {.reason = Reason::draining,
+          .close = true,
+          .detail = "The process ended before the response was complete."};
+}
+
 Fault denied(Reason reason, Milliseconds retry_after) {
   StaticText detail =
       "The service is busy and is taking only part of its requests. Please try again later.";

@@ -159,7 +159,11 @@ void Server::stop() {
   parts.admin->stop();
   parts.places.stop();
   parts.shared_rooms.stop();
-  for (const auto& worker : parts.workers.all()) worker->abandon();
+  for (const auto& worker : parts.workers.all()) {
+    const Worker::CutOff of_worker = worker->abandon();
+    parts.cut_off.requests += of_worker.requests;
+    parts.cut_off.tunnels += of_worker.tunnels;
+  }
 }
 
 }  // namespace spillway::proxy

@@ -24,6 +24,7 @@
 #include "proxy/waiting/place_keeper.hpp"
 #include "proxy/waiting/room_keeper.hpp"
 #include "proxy/worker/listener.hpp"
+#include "proxy/worker/worker.hpp"
 
 namespace spillway::proxy {
 
@@ -82,6 +83,7 @@ struct Server::Parts {
   std::atomic<bool> draining{false};
   std::atomic<bool> listening{false};
   std::atomic<std::uint32_t> connections_limit{0};  // in effect
+  Worker::CutOff cut_off;                           // by stop()
   ReloadRecord reloads;
   std::function<void(const ReloadResult&)> on_reload;  // on the reload thread; may be empty
   Reloader reloader;                                   // last: its thread uses all of the above
