@@ -108,8 +108,8 @@ void Server::start() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a temporary file beyond RLIMIT_FSIZE
   parts.start_jobs();
-  if (const auto failure = parts.keep_places(*parts.generations.current()))
-    throw std::runtime_error("store: " + failure->text);
+  if (auto problem = parts.keep_places(*parts.generations.current()))
+    throw BadConfiguration({std::move(*problem)});
   parts.admin->start();
   parts.control->start();
   parts.reloader.start();

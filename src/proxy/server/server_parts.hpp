@@ -31,6 +31,11 @@ namespace spillway::proxy {
 // systemd's StateDirectory if store.url names no file, else the directory of the configuration
 // file.
 std::filesystem::path store_directory(const config::Store& store);
+// Why a store cannot be in this file, and what to do, if that is for the operator to change: no
+// permission, no such directory, a file system that is read-only. `wanted_by`: the key that needs
+// the store.
+std::optional<config::Problem> unwritable(const std::filesystem::path& file,
+                                          const std::string& wanted_by);
 
 struct Server::Parts {
   Parts(ReadConfiguration first, config::LoadConfig load);
@@ -41,11 +46,13 @@ struct Server::Parts {
 
   // server_jobs.cpp
   std::unique_ptr<JobQueue> make_jobs(const config::Config& config);
+  // Throws BadConfiguration: the store cannot be opened, nor will it be without the operator.
   void start_jobs();
   void hand_over(jobs::LeasedJob job, store::Epoch epoch);
 
   // server_places.cpp
-  std::optional<store::Failure> keep_places(const Generation& generation);
+  // nullopt, or why places cannot be kept.
+  std::optional<config::Problem> keep_places(const Generation& generation);
 
   // server_pages.cpp
   AdminSource pages();

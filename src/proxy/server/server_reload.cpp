@@ -58,7 +58,7 @@ config::Problems Server::Parts::try_reload(ReadConfiguration wanted) {
   try {
     const auto next = std::make_shared<Generation>(std::move(*wanted.config),
                                                    std::move(wanted.endpoints), process, &*former);
-    if (const auto failure = keep_places(*next)) return {{"store", failure->text}};
+    if (auto problem = keep_places(*next)) return {std::move(*problem)};
     activate(next);
   } catch (const std::exception& error) {
     return {{"$", error.what()}};
