@@ -95,7 +95,14 @@ std::string Server::Parts::listening_status() const {
   const std::shared_ptr<Generation> generation = generations.current();
   const config::Config& settings = generation->config;
   return "serving on " + settings.listen.address + " port " + std::to_string(listener->port()) +
-         ", admin on " + settings.admin.address + " port " + std::to_string(admin->port());
+         ", admin on " + settings.admin.address + " port " +
+         std::to_string(admin->port() != 0 ? admin->port() : settings.admin.port);
+}
+
+bool Server::Parts::start_admin() {
+  if (!admin->start_unless_drained()) return false;
+  if (listening) log.listening("admin", generations.current()->config.admin.address, admin->port());
+  return true;
 }
 
 Server::Server(config::Config config, config::LoadConfig load)
@@ -110,7 +117,11 @@ void Server::start() {
   parts.start_jobs();
   if (auto problem = parts.keep_places(*parts.generations.current()))
     throw BadConfiguration({std::move(*problem)});
-  parts.admin->start();
+  if (!parts.start_admin()) {
+    parts.log.message(observe::Level::warn,
+                      "a Spillway that drains has the admin port: the admin listener starts when "
+                      "that has ended");
+  }
   parts.control->start();
   parts.reloader.start();
   parts.listener->start();
@@ -119,7 +130,8 @@ void Server::start() {
   parts.log.started(SPILLWAY_VERSION, parts.workers.size());
   const std::shared_ptr<Generation> generation = parts.generations.current();
   parts.log.listening("proxy", generation->config.listen.address, port());
-  parts.log.listening("admin", generation->config.admin.address, admin_port());
+  if (admin_port() != 0)
+    parts.log.listening("admin", generation->config.admin.address, admin_port());
 }
 
 std::uint16_t Server::port() const { return parts_->listener->port(); }

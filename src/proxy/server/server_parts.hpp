@@ -44,6 +44,9 @@ struct Server::Parts {
   // One line for the operator: the addresses listened on.
   std::string listening_status() const;
 
+  // False: another Spillway that drains has the port.
+  bool start_admin();
+
   // server_jobs.cpp
   std::unique_ptr<JobQueue> make_jobs(const config::Config& config);
   // Throws BadConfiguration: the store cannot be opened, nor will it be without the operator.

@@ -15,6 +15,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr Milliseconds kDrainCheckInterval{10};
+constexpr Milliseconds kAdminRetryInterval{100};
 
 // One line for the operator: the result of a reload, and what is served.
 std::string status_after(const ReloadResult& result, const std::string& listening) {
@@ -57,7 +58,7 @@ class Server::SignalLoop {
   // Returns when the server is to be stopped.
   void run() {
     status_ = parts_.listening_status();
-    supervisor_.ready(status_);
+    await_admin(server_.admin_port() != 0);
     supervisor_.feed_watchdog(parts_.heartbeats());
     io_.run();
   }
@@ -121,6 +122,15 @@ class Server::SignalLoop {
     if (reloading_ == 0 && !is_draining()) supervisor_.status(status_);
   }
 
+  // Ready once both ports accept connections.
+  void await_admin(bool is_started) {
+    if (is_started) return supervisor_.ready(status_);
+    admin_timer_.expires_after(kAdminRetryInterval);
+    admin_timer_.async_wait([this](const boost::system::error_code&) {
+      if (!is_draining()) await_admin(parts_.start_admin());
+    });
+  }
+
   void check_drained() {
     if (server_.drained()) return stop(End::drained);
     if (Clock::now() >= drain_until_) return stop(End::drain_timeout);
@@ -138,6 +148,7 @@ class Server::SignalLoop {
   asio::io_context io_{1};
   asio::signal_set signals_{io_};
   asio::steady_timer timer_{io_};
+  asio::steady_timer admin_timer_{io_};
   Supervisor supervisor_{io_};
   TimePoint drain_until_ = kNever;
   Milliseconds drain_timeout_{0};

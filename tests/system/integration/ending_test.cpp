@@ -113,4 +113,38 @@ TEST_CASE("a response that is cut off is logged with the bytes that were sent of
   CHECK(lines[0]["reason"] == "DRAINING");
 }
 
+TEST_CASE("a process that starts while another one drains serves, and then has its admin port") {
+  HeldPeer held;
+  ProxyProcess former(configuration({held.peer.address()}));
+  RawClient client = held.asking(former);
+  former.process().signal(SIGTERM);
+  REQUIRE(former.process().wait_for_output(R"("event":"draining")"));
+  CountingBackend backend({});
+  const std::uint16_t admin_port = former.admin_port();
+  const TemporaryDirectory directory;
+  const auto file = directory.write(
+      "spillway.json", configuration({backend.address()},
+                                     {{"listen", {{"port", 0}}}, {"admin", {{"port", admin_port}}}})
+                           .dump());
+  ChildProcess next({in_build("spillway"), "run", "--config", file.string()});
+  REQUIRE(next.wait_for_output("a Spillway that drains has the admin port"));
+  REQUIRE(next.wait_for_output(R"("listener":"proxy")"));
+  REQUIRE(next.wait_for_output("\n"));
+  const std::string log = next.err();
+  const std::size_t line = log.find(R"("listener":"proxy")");
+  const auto port =
+      static_cast<std::uint16_t>(std::stoi(log.substr(log.find(R"("port":)", line) + 7)));
+  CHECK(RawClient(port).ask(get("/")).status() == 200);
+  CHECK(log.find(R"("listener":"admin")") == std::string::npos);
+
+  held.go.set();
+  CHECK(client.read_response().body == "late");
+  CHECK(former.process().wait() == 0);
+  CHECK(next.wait_for_output(R"("listener":"admin")"));
+  CHECK(RawClient(admin_port).ask("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n").status() ==
+        200);
+  next.signal(SIGTERM);
+  CHECK(next.wait() == 0);
+}
+
 }  // namespace spillway
