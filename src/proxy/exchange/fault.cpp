@@ -77,7 +77,7 @@ Fault denied(Reason reason, Milliseconds retry_after) {
   StaticText detail =
       "The service is busy and is taking only part of its requests. Please try again later.";
   if (reason == Reason::budget_exceeded)
-    detail = "Requests of this kind come faster than the service takes them now.";
+    detail = "The rate limit for these requests is used up. Please try again later.";
   if (reason == Reason::tenant_share)
     detail = "The service is busy, and you ask for more than your share of it.";
   return {.outcome = Outcome::denied,
