@@ -221,7 +221,8 @@ void add_simulate(CLI::App& app, Arguments& to) {
 
 void add_commands(CLI::App& app, Arguments& to) {
   app.require_subcommand(1);
-  add_config(*app.add_subcommand("run", "Serve until SIGTERM (drains) or SIGINT; SIGHUP reloads"),
+  add_config(*app.add_subcommand(
+                 "run", "Serve until SIGTERM or SIGQUIT (drain) or SIGINT; SIGHUP reloads"),
              to, "Configuration file (JSON)")
       ->required();
   add_config(

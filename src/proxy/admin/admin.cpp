@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <array>
+#include <atomic>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -27,6 +28,7 @@
 #include <utility>
 
 #include "proxy/admin/admin_answer.hpp"
+#include "proxy/admin/port_use.hpp"
 
 namespace spillway::proxy {
 namespace {
@@ -82,7 +84,8 @@ struct AdminServer::Server {
   Server(const config::Admin& admin, AdminSource pages)
       : config(admin), source(std::move(pages)), jobs(io, source.jobs), rooms(source.rooms) {}
 
-  void bind();
+  tcp::endpoint endpoint() const;
+  boost::system::error_code try_to_bind();
   asio::awaitable<void> accept();
   bool make_room();
   asio::awaitable<bool> send(boost::beast::tcp_stream& stream, AdminResponse& response);
@@ -107,29 +110,31 @@ struct AdminServer::Server {
   AdminRooms rooms;
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
-  std::uint16_t port = 0;
+  std::atomic<std::uint16_t> port{0};
   std::thread thread;
 };
 
-void AdminServer::Server::bind() {
+tcp::endpoint AdminServer::Server::endpoint() const {
   boost::system::error_code error;
   const auto address = asio::ip::make_address(config.address, error);
   if (error) {
     throw std::runtime_error("cannot listen for the admin on \"" + config.address +
                              "\": not an IP address");
   }
-  const tcp::endpoint endpoint(address, config.port);
+  return {address, config.port};
+}
+
+boost::system::error_code AdminServer::Server::try_to_bind() {
+  const tcp::endpoint wanted = endpoint();
+  boost::system::error_code error;
   const auto failed = [&] { return error.failed(); };
-  acceptor.open(endpoint.protocol(), error);
+  acceptor.open(wanted.protocol(), error);
   if (!failed()) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!failed()) acceptor.bind(endpoint, error);
+  if (!failed()) acceptor.bind(wanted, error);
   if (!failed()) acceptor.listen(kMaxConnections, error);
   if (!failed()) port = acceptor.local_endpoint(error).port();
-  if (failed()) {
-    acceptor.close();
-    throw std::runtime_error("cannot listen for the admin on " +
-                             printed(config.address, config.port) + ": " + error.message());
-  }
+  if (failed()) acceptor.close();
+  return error;
 }
 
 asio::awaitable<void> AdminServer::Server::accept() {
@@ -255,15 +260,30 @@ AdminServer::AdminServer(const config::Admin& config, AdminSource source)
 AdminServer::~AdminServer() { stop(); }
 
 void AdminServer::start() {
-  server_->bind();
+  if (!start_unless_drained())
+    throw std::runtime_error("another process that drains has the admin port");
+}
+
+bool AdminServer::start_unless_drained() {
+  boost::system::error_code error = server_->try_to_bind();
+  PortUse use = PortUse::another;
+  if (error == asio::error::address_in_use) use = port_use(server_->endpoint());
+  if (use == PortUse::draining_process) return false;
+  if (use == PortUse::nothing) error = server_->try_to_bind();  // it has just ended
+  if (error) {
+    const config::Admin& config = server_->config;
+    throw std::runtime_error("cannot listen for the admin on " +
+                             printed(config.address, config.port) + ": " + error.message());
+  }
   asio::co_spawn(server_->io, server_->accept(), asio::detached);
   server_->thread = std::thread([server = server_.get()] {
     ::pthread_setname_np(::pthread_self(), "admin");
     server->io.run();
   });
+  return true;
 }
 
-std::uint16_t AdminServer::port() const { return server_ ? server_->port : 0; }
+std::uint16_t AdminServer::port() const { return server_ ? server_->port.load() : 0; }
 
 void AdminServer::stop() {
   if (!server_) return;

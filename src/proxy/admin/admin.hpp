@@ -50,6 +50,8 @@ class AdminServer {
 
   // Binds and serves. Throws std::runtime_error naming the address when it cannot bind.
   void start();
+  // The same; false, without effect, if a Spillway that drains has the port: try again.
+  bool start_unless_drained();
   // The listening port, chosen by the system if the configured one is 0. 0 before start() and after
   // stop().
   std::uint16_t port() const;

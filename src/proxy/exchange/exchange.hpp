@@ -39,6 +39,8 @@ class Exchange {
 
   // The life of the request. `unreadable`: why its head could not be read.
   Task<> serve(std::optional<Fault> unreadable);
+  // In its place, as the process ends: the access log.
+  void cut_off();
   // Then: an event stream goes on without it.
   bool has_event_stream() const { return relay_.is_long_lived(); }
   EventStream::Parts take_event_stream() {

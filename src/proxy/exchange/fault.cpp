@@ -67,11 +67,17 @@ Fault client_gone() {
   return {.outcome = Outcome::client_gone, .reason = Reason::client_gone, .close = true};
 }
 
+Fault cut_off() {
+  return {.reason = Reason::draining,
+          .close = true,
+          .detail = "The process ended before the response was complete."};
+}
+
 Fault denied(Reason reason, Milliseconds retry_after) {
   StaticText detail =
       "The service is busy and is taking only part of its requests. Please try again later.";
   if (reason == Reason::budget_exceeded)
-    detail = "Requests of this kind come faster than the service takes them now.";
+    detail = "The rate limit for these requests is used up. Please try again later.";
   if (reason == Reason::tenant_share)
     detail = "The service is busy, and you ask for more than your share of it.";
   return {.outcome = Outcome::denied,

@@ -82,6 +82,10 @@ class Http1Session final : public ClientSession, public Swept {
   void end_early() override;
   void abandon() override;
 
+  // What the end of the process cuts off, before abandon(). A request is logged.
+  enum class CutOff : std::uint8_t { nothing, request, event_stream };
+  CutOff cut_off();
+
   // Whether, and since when, it waits for its client while no client waits for it.
   Silence silence(TimePoint now);
   // Ends a session that is at that, so that others are accepted: without a lingering close, with

@@ -145,6 +145,13 @@ void Http1Session::end_early() {
   }
 }
 
+Http1Session::CutOff Http1Session::cut_off() {
+  if (event_stream_) return CutOff::event_stream;
+  if (!exchange_) return CutOff::nothing;
+  exchange_->cut_off();
+  return CutOff::request;
+}
+
 void Http1Session::abandon() {
   // Destroys the suspended coroutines, and with their frames all that they own.
   frame_.destroy();

@@ -68,4 +68,9 @@ void Exchange::observe(const Answer& answer) {
   if (is_logged()) log_access(answer, outcome, duration);
 }
 
+// Metrics are not read any more.
+void Exchange::cut_off() {
+  if (is_logged()) log_access(proxy::cut_off(), Outcome::error, services_.now() - request_.arrived);
+}
+
 }  // namespace spillway::proxy

@@ -17,6 +17,20 @@ constexpr std::uint64_t kOwn = 128;
 constexpr std::uint64_t kPerWorker = 8;
 // Of what is left, one in so many is for temporary files.
 constexpr std::uint64_t kTempFiles = 8;
+
+// Where all of that does not fit: the process's own without admin connections.
+constexpr std::uint64_t kOwnOfFew = 32;
+// Then one client in so many descriptors: its own, one at its upstream, a temporary file, and one
+// for pipes, idle connections at the upstream, health checks and admin connections.
+constexpr std::uint64_t kPerClientOfFew = 4;
+
+// Beyond any limit of open files that a system allows.
+constexpr std::uint64_t kMostOpenFiles = std::uint64_t{1} << 31;
+
+std::uint64_t clients_of_few(std::uint64_t open_files, std::size_t workers) {
+  const std::uint64_t own = kOwnOfFew + kPerWorker * workers;
+  return open_files > own ? (open_files - own) / kPerClientOfFew : 0;
+}
 }  // namespace
 
 Affordable affordable_within(std::uint64_t open_files, const config::Config& config,
@@ -34,32 +48,48 @@ Affordable affordable_within(std::uint64_t open_files, const config::Config& con
   }
   std::uint64_t left = open_files > needed ? open_files - needed : 0;
   left -= std::min(found, left / 2);
-  const std::uint64_t files =
-      config.limits.temp_file_bytes == 0
-          ? 0
-          : std::min<std::uint64_t>(left / kTempFiles, config.limits.connections);
+  const std::uint64_t of_few = clients_of_few(open_files, workers);
+  std::uint64_t files = config.limits.temp_file_bytes == 0
+                            ? 0
+                            : std::min<std::uint64_t>(left / kTempFiles, config.limits.connections);
   left -= files;
   // A client with a tunnel, or one that shadow mode forwards, holds an upstream connection too.
   // Of two clients no more than one has a tunnel: three descriptors. Rounded up.
   const std::uint64_t in_pairs =
       is_shadow ? left / 2 : std::min<std::uint64_t>(config.limits.tunnels, (left + 2) / 3);
   const auto connections = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(left - in_pairs, 1, config.limits.connections));
+      std::clamp<std::uint64_t>(std::max(left - in_pairs, of_few), 1, config.limits.connections));
+  // Every client of few has a descriptor for one.
+  if (of_few > left - in_pairs && config.limits.temp_file_bytes != 0) files = connections;
   return {.connections = connections,
           .temp_files = static_cast<std::uint32_t>(files),
           .tunnels = config::tunnels_among(connections, config.limits)};
 }
 
+std::uint64_t open_files_for_all(const config::Config& config, std::size_t workers) {
+  std::uint64_t too_few = 0;
+  std::uint64_t enough = kMostOpenFiles;
+  while (enough - too_few > 1) {
+    const std::uint64_t middle = too_few + (enough - too_few) / 2;
+    const bool is_enough =
+        affordable_within(middle, config, workers).connections == config.limits.connections;
+    (is_enough ? enough : too_few) = middle;
+  }
+  return enough;
+}
+
 Affordable affordable(const config::Config& config, std::size_t workers) {
   const std::uint32_t most = config.limits.connections;
-  const Affordable all{most, most, config::tunnels_among(most, config.limits)};
+  const Affordable all{most, most, config::tunnels_among(most, config.limits), {}};
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return all;
   files.rlim_cur = files.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &files);
   ::getrlimit(RLIMIT_NOFILE, &files);
   if (files.rlim_cur == RLIM_INFINITY) return all;
-  return affordable_within(files.rlim_cur, config, workers);
+  Affordable within = affordable_within(files.rlim_cur, config, workers);
+  within.open_files = files.rlim_cur;
+  return within;
 }
 
 }  // namespace spillway::proxy

@@ -95,7 +95,14 @@ std::string Server::Parts::listening_status() const {
   const std::shared_ptr<Generation> generation = generations.current();
   const config::Config& settings = generation->config;
   return "serving on " + settings.listen.address + " port " + std::to_string(listener->port()) +
-         ", admin on " + settings.admin.address + " port " + std::to_string(admin->port());
+         ", admin on " + settings.admin.address + " port " +
+         std::to_string(admin->port() != 0 ? admin->port() : settings.admin.port);
+}
+
+bool Server::Parts::start_admin() {
+  if (!admin->start_unless_drained()) return false;
+  if (listening) log.listening("admin", generations.current()->config.admin.address, admin->port());
+  return true;
 }
 
 Server::Server(config::Config config, config::LoadConfig load)
@@ -108,9 +115,13 @@ void Server::start() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a temporary file beyond RLIMIT_FSIZE
   parts.start_jobs();
-  if (const auto failure = parts.keep_places(*parts.generations.current()))
-    throw std::runtime_error("store: " + failure->text);
-  parts.admin->start();
+  if (auto problem = parts.keep_places(*parts.generations.current()))
+    throw BadConfiguration({std::move(*problem)});
+  if (!parts.start_admin()) {
+    parts.log.message(observe::Level::warn,
+                      "a Spillway that drains has the admin port: the admin listener starts when "
+                      "that has ended");
+  }
   parts.control->start();
   parts.reloader.start();
   parts.listener->start();
@@ -119,7 +130,8 @@ void Server::start() {
   parts.log.started(SPILLWAY_VERSION, parts.workers.size());
   const std::shared_ptr<Generation> generation = parts.generations.current();
   parts.log.listening("proxy", generation->config.listen.address, port());
-  parts.log.listening("admin", generation->config.admin.address, admin_port());
+  if (admin_port() != 0)
+    parts.log.listening("admin", generation->config.admin.address, admin_port());
 }
 
 std::uint16_t Server::port() const { return parts_->listener->port(); }
@@ -159,7 +171,11 @@ void Server::stop() {
   parts.admin->stop();
   parts.places.stop();
   parts.shared_rooms.stop();
-  for (const auto& worker : parts.workers.all()) worker->abandon();
+  for (const auto& worker : parts.workers.all()) {
+    const Worker::CutOff of_worker = worker->abandon();
+    parts.cut_off.requests += of_worker.requests;
+    parts.cut_off.tunnels += of_worker.tunnels;
+  }
 }
 
 }  // namespace spillway::proxy

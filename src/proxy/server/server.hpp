@@ -30,13 +30,14 @@ class Server {
 
   // Binds and serves; throws std::runtime_error when it cannot bind.
   void start();
-  // The listening ports, chosen by the system where the configuration says 0. After start().
+  // The listening ports, after start(). admin_port(): 0 while a Spillway that drains has the port.
   std::uint16_t port() const;
   std::uint16_t admin_port() const;
 
-  // start(), then blocks until SIGTERM (drains; a second one stops at once) or SIGINT (stops at
-  // once). SIGHUP reloads the configuration. Signals are handled from before the first connection
-  // is accepted. Returns the exit code.
+  // start(), then blocks until SIGTERM or SIGQUIT (drains; a second one stops at once) or SIGINT
+  // (stops at once). SIGHUP reloads the configuration. SIGUSR1 and SIGUSR2, which other proxies
+  // have a use for, do nothing. Signals are handled from before the first connection is accepted.
+  // Returns the exit code.
   int serve_until_signalled();
 
   // Stops accepting and lets running requests finish; drained() once all client connections are

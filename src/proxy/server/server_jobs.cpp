@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -44,15 +46,27 @@ bool is_file_of_jobs(const std::filesystem::path& file) {
   return header.starts_with("SQLite format 3") && header.ends_with(wanted);
 }
 
+// Empty: the jobs are not in a file.
+std::filesystem::path jobs_file(const config::Store& store) {
+  if (store.url.empty()) return store_directory(store) / store::kDefaultFile;
+  if (!store.url.starts_with(kSqliteUrl)) return {};
+  return store_directory(store) / store.url.substr(kSqliteUrl.size());
+}
+
 // A store that is there may have jobs of routes that are gone.
 bool may_have_jobs(const config::Store& store) {
   if (store.url == store::kMemoryUrl) return false;
-  if (store.url.empty()) return is_file_of_jobs(store_directory(store) / store::kDefaultFile);
+  if (store.url.empty()) return is_file_of_jobs(jobs_file(store));
   if (!store.url.starts_with(kSqliteUrl)) return true;
   std::error_code failure;  // opening it tells which
-  return std::filesystem::exists(store_directory(store) / store.url.substr(kSqliteUrl.size()),
-                                 failure) ||
-         failure;
+  return std::filesystem::exists(jobs_file(store), failure) || failure;
+}
+
+// The key that needs the store.
+std::string deferring_key(const config::Config& config) {
+  for (std::size_t n = 0; n < config.routes.size(); ++n)
+    if (config.routes[n].defer) return "$.routes[" + std::to_string(n) + "].defer";
+  return "$.store.url";
 }
 
 store::Opened open(const config::Store& store) {
@@ -74,6 +88,27 @@ std::filesystem::path store_directory(const config::Store& store) {
   if (state == nullptr || *state == 0) return store.directory;
   const std::string all = state;
   return all.substr(0, all.find(':'));
+}
+
+std::optional<config::Problem> unwritable(const std::filesystem::path& file,
+                                          const std::string& wanted_by) {
+  const std::filesystem::path directory = file.has_parent_path() ? file.parent_path() : ".";
+  std::string what;
+  if (::access(directory.c_str(), W_OK | X_OK) != 0)
+    what = "the directory " + directory.string() + ": " + std::strerror(errno);
+  for (const char* ending : {"", ".lock", "-wal", "-shm"}) {
+    if (!what.empty()) break;
+    std::filesystem::path part = file;
+    part += ending;
+    if (::access(part.c_str(), R_OK | W_OK) != 0 && errno != ENOENT)
+      what = part.string() + ": " + std::strerror(errno);
+  }
+  if (what.empty()) return std::nullopt;
+  return config::Problem{wanted_by,
+                         "cannot keep its store: Spillway may not write " + what +
+                             ". Name a file in a directory that it may write in store.url "
+                             "(sqlite:FILE), or give the service a StateDirectory= (systemd), "
+                             "whose path is in $STATE_DIRECTORY"};
 }
 
 std::unique_ptr<JobQueue> Server::Parts::make_jobs(const config::Config& config) {
@@ -104,8 +139,12 @@ std::unique_ptr<JobQueue> Server::Parts::make_jobs(const config::Config& config)
 
 void Server::Parts::start_jobs() {
   if (!jobs) return;
-  if (const auto failure = jobs->start(job_routes(generations.current())))
-    throw std::runtime_error("store: " + failure->text);
+  const config::Config& config = generations.current()->config;
+  const std::filesystem::path file = jobs_file(config.store);
+  if (auto problem = file.empty() ? std::nullopt : unwritable(file, deferring_key(config)))
+    throw BadConfiguration({std::move(*problem)});
+  if (auto failure = jobs->start(job_routes(generations.current())))
+    throw BadConfiguration({{"$.store.url", std::move(failure->text)}});
 }
 
 void Server::Parts::hand_over(jobs::LeasedJob job, store::Epoch epoch) {

@@ -24,12 +24,18 @@
 #include "proxy/waiting/place_keeper.hpp"
 #include "proxy/waiting/room_keeper.hpp"
 #include "proxy/worker/listener.hpp"
+#include "proxy/worker/worker.hpp"
 
 namespace spillway::proxy {
 
 // systemd's StateDirectory if store.url names no file, else the directory of the configuration
 // file.
 std::filesystem::path store_directory(const config::Store& store);
+// Why a store cannot be in this file, and what to do, if that is for the operator to change: no
+// permission, no such directory, a file system that is read-only. `wanted_by`: the key that needs
+// the store.
+std::optional<config::Problem> unwritable(const std::filesystem::path& file,
+                                          const std::string& wanted_by);
 
 struct Server::Parts {
   Parts(ReadConfiguration first, config::LoadConfig load);
@@ -38,13 +44,18 @@ struct Server::Parts {
   // One line for the operator: the addresses listened on.
   std::string listening_status() const;
 
+  // False: another Spillway that drains has the port.
+  bool start_admin();
+
   // server_jobs.cpp
   std::unique_ptr<JobQueue> make_jobs(const config::Config& config);
+  // Throws BadConfiguration: the store cannot be opened, nor will it be without the operator.
   void start_jobs();
   void hand_over(jobs::LeasedJob job, store::Epoch epoch);
 
   // server_places.cpp
-  std::optional<store::Failure> keep_places(const Generation& generation);
+  // nullopt, or why places cannot be kept.
+  std::optional<config::Problem> keep_places(const Generation& generation);
   SecretReply replace_secret(waiting::Replacement how, const std::string& client);
 
   // server_pages.cpp
@@ -83,6 +94,7 @@ struct Server::Parts {
   std::atomic<bool> draining{false};
   std::atomic<bool> listening{false};
   std::atomic<std::uint32_t> connections_limit{0};  // in effect
+  Worker::CutOff cut_off;                           // by stop()
   ReloadRecord reloads;
   std::function<void(const ReloadResult&)> on_reload;  // on the reload thread; may be empty
   Reloader reloader;                                   // last: its thread uses all of the above

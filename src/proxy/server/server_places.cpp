@@ -34,17 +34,19 @@ SecretReply replace_in_memory(VisitorContext& context, const waiting::SecretChan
   return {SecretResult::replaced, *next};
 }
 
+config::Problem problem(store::Failure failure) { return {"$.store.url", std::move(failure.text)}; }
+
 }  // namespace
 
-std::optional<store::Failure> Server::Parts::keep_places(const Generation& generation) {
+std::optional<config::Problem> Server::Parts::keep_places(const Generation& generation) {
   const WaitingRooms& rooms = generation.waiting_rooms;
   if (places.is_open()) places.keep(rooms);
   shared_rooms.set_kept(generation.config.store.rooms_kept);
   if (shared_rooms.is_open()) shared_rooms.keep(rooms);
   if (places.is_open() || shared_rooms.is_open()) return std::nullopt;
-  const bool has_any =
-      std::any_of(rooms.begin(), rooms.end(), [](const auto& room) { return room != nullptr; });
-  if (!has_any) return std::nullopt;
+  const auto first =
+      std::find_if(rooms.begin(), rooms.end(), [](const auto& room) { return room != nullptr; });
+  if (first == rooms.end()) return std::nullopt;
   for (const config::Problem& each : config::warnings(generation.config))
     log.message(observe::Level::warn, each.path + ": " + each.message);
   const config::Store& store = generation.config.store;
@@ -55,11 +57,15 @@ std::optional<store::Failure> Server::Parts::keep_places(const Generation& gener
   }
   if (store.url.starts_with("postgres")) {
     const auto make_log = [url = store.url] { return store::postgres_room_log(url); };
-    if (auto failure = shared_rooms.open(make_log, rooms)) return failure;
+    if (auto failure = shared_rooms.open(make_log, rooms)) return problem(std::move(*failure));
     shared_rooms.start();
     return std::nullopt;
   }
-  if (auto failure = places.open(places_file(store), rooms)) return failure;
+  const std::filesystem::path file = places_file(store);
+  const std::string wanted_by =
+      "$.routes[" + std::to_string(first - rooms.begin()) + "].waiting_room";
+  if (auto denied = unwritable(file, wanted_by)) return denied;
+  if (auto failure = places.open(file, rooms)) return problem(std::move(*failure));
   places.start();
   return std::nullopt;
 }

@@ -58,7 +58,7 @@ config::Problems Server::Parts::try_reload(ReadConfiguration wanted) {
   try {
     const auto next = std::make_shared<Generation>(std::move(*wanted.config),
                                                    std::move(wanted.endpoints), process, &*former);
-    if (const auto failure = keep_places(*next)) return {{"store", failure->text}};
+    if (auto problem = keep_places(*next)) return {std::move(*problem)};
     activate(next);
   } catch (const std::exception& error) {
     return {{"$", error.what()}};
@@ -98,13 +98,18 @@ void Server::Parts::activate(const std::shared_ptr<Generation>& next) noexcept {
 }
 
 std::uint32_t Server::Parts::max_client_connections(const config::Config& config) {
-  const auto [max, temp_files, tunnels] = affordable(config, workers.size());
-  workers.set_most_temp_files(temp_files);
-  workers.set_most_tunnels(tunnels);
+  const Affordable within = affordable(config, workers.size());
+  const std::uint32_t max = within.connections;
+  workers.set_most_temp_files(within.temp_files);
+  workers.set_most_tunnels(within.tunnels);
   if (max < config.limits.connections) {
-    log.message(observe::Level::warn, "the limit of open files leaves room for " +
-                                          std::to_string(max) +
-                                          " client connections, fewer than limits.connections");
+    log.message(observe::Level::warn,
+                "the limit of open files is " + std::to_string(within.open_files) +
+                    ", enough for " + std::to_string(max) + " client connection" +
+                    (max == 1 ? "" : "s") + " at a time; the " +
+                    std::to_string(config.limits.connections) + " of limits.connections need " +
+                    std::to_string(open_files_for_all(config, workers.size())) +
+                    ": raise the limit (ulimit -Hn, or LimitNOFILE of systemd) or lower the key");
   }
   connections_limit.store(max);
   return max;

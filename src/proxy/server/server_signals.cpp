@@ -15,6 +15,7 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr Milliseconds kDrainCheckInterval{10};
+constexpr Milliseconds kAdminRetryInterval{100};
 
 // One line for the operator: the result of a reload, and what is served.
 std::string status_after(const ReloadResult& result, const std::string& listening) {
@@ -25,25 +26,53 @@ std::string status_after(const ReloadResult& result, const std::string& listenin
          (more == 0 ? "" : " (and " + std::to_string(more) + " more)") + "; as before " + listening;
 }
 
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+}
+
+// Of signals by which other servers open their log again, or replace their program.
+std::string ignored(int signal) {
+  return signal == SIGUSR1
+             ? "SIGUSR1 does nothing: no log file is opened again, the log goes to standard error"
+             : "SIGUSR2 does nothing: no program is replaced; SIGHUP reloads the configuration, "
+               "SIGTERM drains";
+}
+
 }  // namespace
 
 // Runs on the thread that called serve_until_signalled().
 class Server::SignalLoop {
+  enum class End : std::uint8_t { drained, drain_timeout, at_once };
+
  public:
   explicit SignalLoop(Server& server) : server_(server), parts_(*server.parts_) {
     parts_.on_reload = [this](const ReloadResult& result) {
       const std::string status = status_after(result, parts_.listening_status());
       asio::post(io_, [this, status] { on_reloaded(status); });
     };
+    for (const int signal : {SIGTERM, SIGQUIT, SIGINT, SIGHUP, SIGUSR1, SIGUSR2})
+      signals_.add(signal);
     wait_for_signal();
   }
 
   // Returns when the server is to be stopped.
   void run() {
     status_ = parts_.listening_status();
-    supervisor_.ready(status_);
+    await_admin(server_.admin_port() != 0);
     supervisor_.feed_watchdog(parts_.heartbeats());
     io_.run();
+  }
+
+  // After the server was stopped.
+  void log_end() const {
+    const auto& [requests, tunnels] = parts_.cut_off;
+    if (end_ == End::drained || (end_ == End::at_once && requests + tunnels == 0)) return;
+    const std::string how =
+        end_ == End::at_once
+            ? "ended at once"
+            : "drain timeout after " + std::to_string(drain_timeout_.count()) + " ms";
+    parts_.log.message(observe::Level::warn, how + ": closed " + counted(requests, "request") +
+                                                 " and " + counted(tunnels, "tunnel"));
   }
 
  private:
@@ -57,12 +86,16 @@ class Server::SignalLoop {
   }
 
   void on_signal(int signal) {
-    if (signal == SIGINT || (signal == SIGTERM && is_draining())) {
+    const bool drains = signal == SIGTERM || signal == SIGQUIT;
+    if (signal == SIGUSR1 || signal == SIGUSR2) {
+      parts_.log.message(observe::Level::warn, ignored(signal));
+    } else if (signal == SIGINT || (drains && is_draining())) {
       supervisor_.stopping("ending at once");
-      io_.stop();
-    } else if (signal == SIGTERM) {
+      stop(End::at_once);
+    } else if (drains) {
       supervisor_.stopping("finishing what runs");
-      drain_until_ = Clock::now() + parts_.generations.current()->config.limits.drain_timeout;
+      drain_timeout_ = parts_.generations.current()->config.limits.drain_timeout;
+      drain_until_ = Clock::now() + drain_timeout_;
       server_.begin_drain();
       check_drained();
     } else if (is_draining()) {
@@ -89,23 +122,37 @@ class Server::SignalLoop {
     if (reloading_ == 0 && !is_draining()) supervisor_.status(status_);
   }
 
+  // Ready once both ports accept connections.
+  void await_admin(bool is_started) {
+    if (is_started) return supervisor_.ready(status_);
+    admin_timer_.expires_after(kAdminRetryInterval);
+    admin_timer_.async_wait([this](const boost::system::error_code&) {
+      if (!is_draining()) await_admin(parts_.start_admin());
+    });
+  }
+
   void check_drained() {
-    if (server_.drained()) return io_.stop();
-    if (Clock::now() >= drain_until_) {
-      parts_.log.message(observe::Level::warn, "drain timeout: closing the rest");
-      return io_.stop();
-    }
+    if (server_.drained()) return stop(End::drained);
+    if (Clock::now() >= drain_until_) return stop(End::drain_timeout);
     timer_.expires_after(kDrainCheckInterval);
     timer_.async_wait([this](const boost::system::error_code&) { check_drained(); });
+  }
+
+  void stop(End end) {
+    end_ = end;
+    io_.stop();
   }
 
   Server& server_;
   Parts& parts_;
   asio::io_context io_{1};
-  asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP};
+  asio::signal_set signals_{io_};
   asio::steady_timer timer_{io_};
+  asio::steady_timer admin_timer_{io_};
   Supervisor supervisor_{io_};
   TimePoint drain_until_ = kNever;
+  Milliseconds drain_timeout_{0};
+  End end_ = End::drained;
   int reloading_ = 0;  // reloads by SIGHUP that have not ended
   std::string status_;
 };
@@ -115,6 +162,7 @@ int Server::serve_until_signalled() {
   start();
   loop.run();
   stop();
+  loop.log_end();
   parts_->log.stopped(Clock::now() - parts_->started);
   return 0;
 }

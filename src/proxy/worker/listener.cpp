@@ -126,7 +126,10 @@ Listener::Next Listener::accept_some() {
       if (worker->connections() < idlest->connections()) idlest = worker.get();
     }
     if (connections >= most_connections_) {
-      begin_pause(pauses_for_connections_, "there are as many connections as there may be");
+      if (begin_pause(pauses_for_connections_))
+        log_pause(std::to_string(most_connections_) +
+                  " client connections are open, as many as may be (limits.connections, limit of "
+                  "open files)");
       return Next::wait_for_close;
     }
     const Next next = accept_one(*idlest);
@@ -160,31 +163,37 @@ Listener::Next Listener::accept_one(Worker& worker) {
 // includes those that are open already.
 void Listener::admit(int descriptor, const ClientInfo& client, Worker& worker) {
   if (client.trusted()) return worker.adopt(descriptor, client, {});
-  const auto cap = workers_.front()->newest_generation().config().limits.connections_per_address;
-  auto place = addresses_.admit(client.peer.address, cap.value_or(UINT32_MAX));
-  if (!place) return refuse(descriptor, client);
+  const auto& limits = workers_.front()->newest_generation().config().limits;
+  const std::uint32_t cap = limits.connections_per_address.value_or(UINT32_MAX);
+  auto place = addresses_.admit(client.peer.address, cap);
+  if (!place) return refuse(descriptor, client, cap);
   worker.adopt(descriptor, client, std::move(*place));
 }
 
-void Listener::refuse(int descriptor, const ClientInfo& client) {
+void Listener::refuse(int descriptor, const ClientInfo& client, std::uint32_t cap) {
   reset(descriptor);
   refused_by_address_.add();
   if (!refusal_lines_.try_take(1, 1, Clock::now())) return;
   workers_.front()->log().message(observe::Level::warn,
-                                  "closed a connection: " + std::string(client.address()) +
-                                      " has limits.connections_per_address of them");
+                                  "closed a connection of " + std::string(client.address()) +
+                                      ": it has " + std::to_string(cap) +
+                                      " already (limits.connections_per_address)");
 }
 
-// A pause lasts until a connection is accepted again or the backlog is empty.
-void Listener::begin_pause(observe::Counter& reason, const char* why) {
-  if (std::exchange(paused_, true)) return;
+// A pause lasts until a connection is accepted again or the backlog is empty. True: it is to be
+// logged.
+bool Listener::begin_pause(observe::Counter& reason) {
+  if (std::exchange(paused_, true)) return false;
   reason.add();
-  if (!pause_lines_.try_take(1, 1, Clock::now())) return;
-  workers_.front()->log().message(observe::Level::warn, std::string("accepting pauses: ") + why);
+  return pause_lines_.try_take(1, 1, Clock::now());
+}
+
+void Listener::log_pause(const std::string& why) {
+  workers_.front()->log().message(observe::Level::warn, "accepting pauses: " + why);
 }
 
 Listener::Next Listener::pause_for_descriptors(const char* why) {
-  begin_pause(pauses_for_descriptors_, why);
+  if (begin_pause(pauses_for_descriptors_)) log_pause(why);
   resume().set_out_of_descriptors(true);
   return Next::pause;
 }

@@ -12,6 +12,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/time.hpp"
@@ -65,11 +66,12 @@ class Listener {
   std::uint32_t connections() const;
   Next accept_some();
   Next accept_one(Worker& worker);
-  void begin_pause(observe::Counter& reason, const char* why);
+  bool begin_pause(observe::Counter& reason);
+  void log_pause(const std::string& why);
   void end_pause();
   Next pause_for_descriptors(const char* why);
   void admit(int descriptor, const ClientInfo& client, Worker& worker);
-  void refuse(int descriptor, const ClientInfo& client);
+  void refuse(int descriptor, const ClientInfo& client, std::uint32_t cap);
 
   std::vector<std::unique_ptr<Worker>>& workers_;
   EventLoop& loop_;

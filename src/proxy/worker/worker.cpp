@@ -92,8 +92,16 @@ void Worker::run() {
 
 void Worker::stop() { loop_.stop(); }
 
-void Worker::abandon() {
+Worker::CutOff Worker::abandon() {
   loop_.discard();
+  CutOff cut_off{.tunnels = swept_.visitor_streams.size() + swept_.tunnels.size()};
+  for (Http1Session& session : swept_.sessions) {
+    switch (session.cut_off()) {
+      case Http1Session::CutOff::request: ++cut_off.requests; break;
+      case Http1Session::CutOff::event_stream: ++cut_off.tunnels; break;
+      case Http1Session::CutOff::nothing: break;
+    }
+  }
   abandon_all(swept_.sessions);
   abandon_all(swept_.refreshes);
   abandon_all(swept_.jobs);
@@ -106,6 +114,7 @@ void Worker::abandon() {
     client.close();
   }
   for (LocalGeneration& local : swept_.generations) local.close_idle();
+  return cut_off;
 }
 
 void Worker::begin_drain() {

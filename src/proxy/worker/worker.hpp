@@ -51,8 +51,13 @@ class Worker final : Owner {
 
   // Serves until stop(); call it on the worker's own thread.
   void run();
-  // After all workers have stopped: ends every session and upstream connection.
-  void abandon();
+  // After all workers have stopped: ends every session and upstream connection. What was under
+  // way, an event stream counting as a tunnel:
+  struct CutOff {
+    std::size_t requests = 0;
+    std::size_t tunnels = 0;
+  };
+  CutOff abandon();
 
   // --- Thread-safe:
   void stop();

@@ -144,6 +144,20 @@ TEST_CASE("the image exposes the ports of its configuration and starts the proxy
         std::string::npos);
 }
 
+TEST_CASE("the image has a directory that its user may write for what must last") {
+  const auto settings = arguments("ENV");
+  REQUIRE(settings.size() == 1);
+  REQUIRE(settings[0].starts_with("STATE_DIRECTORY="));
+  const std::string directory = settings[0].substr(settings[0].find('=') + 1);
+  const std::string user = arguments("USER").back();
+  const auto volumes = arguments("VOLUME");
+  CHECK(std::find(volumes.begin(), volumes.end(), directory) != volumes.end());
+  CHECK(read("docker/Dockerfile")
+            .find("install -d -o " + user + " -g " + user + " -m 700 " + directory + "\n") !=
+        std::string::npos);
+  CHECK(read("docker/README.md").find(":" + directory) != std::string::npos);
+}
+
 TEST_CASE("the compose file starts the proxy and the demo backend from the image") {
   const auto compose = YAML::Load(read("docker/compose.yaml"));
   const auto services = compose["services"];

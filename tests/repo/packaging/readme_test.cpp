@@ -125,6 +125,18 @@ TEST_CASE("every configuration that the README shows is accepted") {
   }
 }
 
+TEST_CASE("operations.md names every key that takes a restart") {
+  const auto keys = matches(read("src/config/reload.cpp"), "\"\\$\\.([a-z_.]+)\"");
+  CHECK(keys.size() >= 10);
+  const std::string text = read("docs/operations.md");
+  const auto from = text.find("\n## Reload\n");
+  REQUIRE(from != std::string::npos);
+  const std::string section = text.substr(from, text.find("\n## ", from + 1) - from);
+  for (const std::string& key : keys)
+    CHECK_MESSAGE(section.find('`' + (key == "routes" ? "defer" : key) + '`') != std::string::npos,
+                  key);
+}
+
 TEST_CASE("every package that the table of dependencies gives a reason for is in the one list") {
   const std::string list = read("docker/install-deps.sh");
   const std::string text = read("docker/README.md");

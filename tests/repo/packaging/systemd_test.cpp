@@ -116,6 +116,13 @@ TEST_CASE("the unit gives no privilege and takes what is not needed") {
   CHECK(values("SystemCallFilter").front() == "@system-service");
 }
 
+TEST_CASE("the unit may write one directory, which is where stores go") {
+  CHECK(value("StateDirectory") == "spillway");
+  CHECK(value("StateDirectoryMode") == "0700");
+  CHECK(values("ReadWritePaths").empty());
+  CHECK(read("config/systemd/README.md").find("/var/lib/spillway") != std::string::npos);
+}
+
 // Where there is no systemd the rules above have to do.
 TEST_CASE("systemd understands the unit") {
   if (run("command -v systemd-analyze").status != 0) {

@@ -84,9 +84,9 @@ TEST_CASE("a flood of connections from one address is logged now and then") {
   CHECK(proxy.process().wait() == 0);
   const std::string& log = proxy.process().err();
   std::size_t lines = 0;
-  for (std::size_t at = log.find("127.0.0.1 has limits.connections_per_address");
+  for (std::size_t at = log.find("of 127.0.0.1: it has 1 already (limits.connections_per_address)");
        at != std::string::npos;
-       at = log.find("127.0.0.1 has limits.connections_per_address", at + 1)) {
+       at = log.find("of 127.0.0.1: it has 1 already (limits.connections_per_address)", at + 1)) {
     ++lines;
   }
   CHECK(lines >= 1);

@@ -132,5 +132,18 @@ TEST_CASE("idle connections leave descriptors for the files of slow clients") {
   CHECK(metric(R"(spillway_temp_files_unavailable_total{reason="error"})") == 0);
 }
 
+TEST_CASE("few descriptors serve many clients at a time and the log says what is missing") {
+  ScriptedPeer peer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  ProxyProcess proxy(configuration({peer.address()}, {{"workers", 2}}),
+                     {"sh", "-c", "ulimit -n 256 && exec \"$@\"", "sh"});
+  CHECK(proxy.process().wait_for_output(
+      "the limit of open files is 256, enough for 52 client connections at a time"));
+  for (const char* part : {"limits.connections need ", "ulimit -Hn", "LimitNOFILE"})
+    CHECK(proxy.process().err().find(part) != std::string::npos);
+  std::deque<RawClient> clients;
+  for (int i = 0; i < 50; ++i) clients.emplace_back(proxy.port()).send(get("/"));
+  for (RawClient& client : clients) CHECK(client.read_response().status() == 200);
+}
+
 }  // namespace
 }  // namespace spillway::support

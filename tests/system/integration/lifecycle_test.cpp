@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "support/counting_backend.hpp"
+#include "support/held_peer.hpp"
 #include "support/places.hpp"
 #include "support/proxy_process.hpp"
 #include "support/proxy_under_test.hpp"
@@ -36,26 +37,6 @@ Finished run_with(const std::string& settings) {
 Message admin(const ProxyProcess& proxy, const std::string& path) {
   return RawClient(proxy.admin_port()).ask("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
 }
-
-// An upstream that answers each request once it may.
-struct HeldPeer {
-  Event go;
-  ScriptedPeer peer{[this](PeerConnection& proxy) {
-    while (proxy.read_request()) {
-      if (!proxy.wait(go)) return;
-      proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate");
-    }
-  }};
-
-  // A client whose request has arrived here.
-  RawClient asking(const ProxyProcess& proxy) {
-    const std::size_t before = peer.seen().requests;
-    RawClient client(proxy.port());
-    client.send(get("/slow"));
-    REQUIRE(peer.wait_until([&](const auto& seen) { return seen.requests == before + 1; }));
-    return client;
-  }
-};
 
 // Connections to this port come to be refused.
 bool becomes_refused(std::uint16_t port) {

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string kUnknown = "/_spillway/jobs/00000000000000000000000000000000";
+const std::string kUnknownJob = "/_spillway/jobs/00000000000000000000000000000000";
 
 // Asked so often by one client: how often each status came.
 std::map<int, int> asked(RawClient& client, const std::string& request, int times) {
@@ -46,10 +46,10 @@ TEST_CASE("a client that asks after jobs too often is told when to come again, o
   // Two questions pass at once, and two in each second.
   for (const char* part : {"", "/response", "/events"}) {
     RawClient client(proxy.port());
-    refused += asked(client, get(kUnknown + part), 30).at(429);
+    refused += asked(client, get(kUnknownJob + part), 30).at(429);
   }
   RawClient client(proxy.port()), other(proxy.port(), 0, "127.0.0.2");
-  refused += asked(client, "DELETE " + kUnknown + " HTTP/1.1\r\nHost: a\r\n\r\n", 30).at(429);
+  refused += asked(client, "DELETE " + kUnknownJob + " HTTP/1.1\r\nHost: a\r\n\r\n", 30).at(429);
   CHECK(refused >= 60);
   CHECK(other.ask(get("/_spillway/jobs/" + id)).status() == 200);
   // Requests are taken as before.
@@ -65,10 +65,10 @@ TEST_CASE("as many questions pass by default, and a new rate is in effect after 
   RejectingBackend backend;
   ProxyUnderTest proxy(configuration({backend.peer.address()}, deferring()));
   RawClient client(proxy.port());
-  CHECK(asked(client, get(kUnknown), 40) == std::map<int, int>{{404, 40}});
+  CHECK(asked(client, get(kUnknownJob), 40) == std::map<int, int>{{404, 40}});
   REQUIRE(proxy.reload(configuration({backend.peer.address()}, lookups(1))).status() == 200);
   RawClient later(proxy.port());
-  CHECK(asked(later, get(kUnknown), 40).at(429) >= 30);
+  CHECK(asked(later, get(kUnknownJob), 40).at(429) >= 30);
 }
 
 TEST_CASE("questions after jobs count in their tenant's budget") {
@@ -79,9 +79,9 @@ TEST_CASE("questions after jobs count in their tenant's budget") {
                              deferring({{"tenants", {{"api_keys", {key}}}}}));
   RawClient client(proxy.port());
   const std::map<int, int> expected{{404, 3}, {429, 7}};
-  CHECK(asked(client, get(kUnknown, "X-Api-Key: acme-secret-1\r\n"), 10) == expected);
+  CHECK(asked(client, get(kUnknownJob, "X-Api-Key: acme-secret-1\r\n"), 10) == expected);
   // negative control: without that budget
-  CHECK(asked(client, get(kUnknown), 10) == std::map<int, int>{{404, 10}});
+  CHECK(asked(client, get(kUnknownJob), 10) == std::map<int, int>{{404, 10}});
 }
 
 TEST_CASE("a question that is refused is not deferred in its turn") {
@@ -93,7 +93,7 @@ TEST_CASE("a question that is refused is not deferred in its turn") {
   const ProxyUnderTest proxy(backend.peer.address(),
                              lookups(0.1, {{"routes", json::array({route})}}));
   RawClient client(proxy.port());
-  const std::string cancel = "DELETE " + kUnknown + " HTTP/1.1\r\nHost: a\r\n\r\n";
+  const std::string cancel = "DELETE " + kUnknownJob + " HTTP/1.1\r\nHost: a\r\n\r\n";
   CHECK(client.ask(cancel).status() == 404);
   CHECK(client.ask(cancel).status() == 429);
   CHECK(proxy.metric("spillway_jobs_accepted_total") == 0);
@@ -107,7 +107,7 @@ TEST_CASE("while clients ask after unknown jobs as fast as they can, every reque
   for (int n = 0; n < 4; ++n) {
     flood.emplace_back([&] {
       RawClient client(proxy.port());
-      while (!over.is_set()) client.ask(get(kUnknown));
+      while (!over.is_set()) client.ask(get(kUnknownJob));
     });
   }
   RawClient client(proxy.port());

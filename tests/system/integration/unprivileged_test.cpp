@@ -73,29 +73,42 @@ std::uint16_t logged_port(const std::string& log, const std::string& listener) {
   return static_cast<std::uint16_t>(std::stoi(log.substr(log.find(R"("port":)", line) + 7)));
 }
 
+// The built binary, where a user without any privilege may run it.
+struct Unprivileged {
+  TemporaryDirectory directory;
+  fs::path binary = directory.path() / "spillway";
+
+  Unprivileged() {
+    fs::permissions(directory.path(), fs::perms::owner_all | fs::perms::group_read |
+                                          fs::perms::group_exec | fs::perms::others_read |
+                                          fs::perms::others_exec);
+    fs::copy_file(support::in_build("spillway"), binary);
+  }
+
+  // `variable`: "NAME=value", for the environment; may be empty.
+  std::vector<std::string> command(const nlohmann::json& settings,
+                                   const std::string& variable = {}) const {
+    const fs::path config = directory.write("spillway.json", settings.dump());
+    std::vector<std::string> words{"env", "-C", directory.path().string()};
+    if (!variable.empty()) words.push_back(variable);
+    if (::geteuid() == 0) {
+      words.insert(words.end(), {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                                 "--inh-caps=-all", "--no-new-privs"});
+    }
+    words.insert(words.end(), {binary.string(), "run", "--config", config.string()});
+    return words;
+  }
+};
+
 TEST_CASE("it serves as a user without any privilege and writes no file and opens two ports") {
   CountingBackend backend({});
-  const TemporaryDirectory directory;
-  fs::permissions(directory.path(), fs::perms::owner_all | fs::perms::group_read |
-                                        fs::perms::group_exec | fs::perms::others_read |
-                                        fs::perms::others_exec);
-  const fs::path binary = directory.path() / "spillway";
-  fs::copy_file(support::in_build("spillway"), binary);
-  const fs::path config = directory.write(
-      "spillway.json",
+  const Unprivileged user;
+  const TemporaryDirectory& directory = user.directory;
+  ChildProcess process(user.command(
       configuration({backend.address()}, {{"listen", {{"port", 0}}},
                                           {"admin", {{"port", 0}}},
                                           {"workers", 2},
-                                          {"log", {{"level", "debug"}, {"access_sample", 1}}}})
-          .dump());
-  std::vector<std::string> command{"env", "-C", directory.path().string()};
-  const bool is_root = ::geteuid() == 0;
-  if (is_root) {
-    command.insert(command.end(), {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-                                   "--inh-caps=-all", "--no-new-privs"});
-  }
-  command.insert(command.end(), {binary.string(), "run", "--config", config.string()});
-  ChildProcess process(command);
+                                          {"log", {{"level", "debug"}, {"access_sample", 1}}}})));
   REQUIRE(process.wait_for_output(R"("listener":"admin")"));
   REQUIRE(process.wait_for_output("\n"));
   const std::uint16_t port = logged_port(process.out() + process.err(), "proxy");
@@ -129,6 +142,45 @@ TEST_CASE("it serves as a user without any privilege and writes no file and open
     left.insert(entry.path().filename().string());
   }
   CHECK(left == std::set<std::string>{"spillway", "spillway.json"});
+}
+
+TEST_CASE("a store that may not be written fails the start and says what to do") {
+  const Unprivileged user;
+  nlohmann::json settings =
+      configuration({"127.0.0.1:1"}, {{"listen", {{"port", 0}}}, {"admin", {{"port", 0}}}});
+  nlohmann::json route{{"name", "shop"}, {"match", {{"path", "/**"}}}};
+  std::string key = "$.routes[0].";
+  std::string file = "sqlite:" + (fs::path("gone") / "jobs.db").string();
+  SUBCASE("of deferred requests") {
+    route["defer"] = nlohmann::json::object();
+    key += "defer: ";
+  }
+  SUBCASE("of waiting rooms") {
+    route["waiting_room"] = nlohmann::json::object();
+    key += "waiting_room: ";
+  }
+  settings["routes"] = nlohmann::json::array({route});
+  const auto fails = [&](const nlohmann::json& its, const char* why) {
+    ChildProcess process(user.command(its));
+    CHECK(process.wait() == 1);
+    CAPTURE(process.err());
+    CHECK(process.err().find("error: " + key) != std::string::npos);
+    for (const char* part : {why, "store.url", "StateDirectory="})
+      CHECK(process.err().find(part) != std::string::npos);
+  };
+  // Beside the configuration, whose directory is of another user; only root can tell.
+  if (::geteuid() == 0) fails(settings, "Permission denied");
+  settings["store"] = {{"url", file}};
+  fails(settings, "No such file or directory");
+
+  settings.erase("store");
+  const fs::path state = user.directory.path() / "state";
+  fs::create_directory(state);
+  fs::permissions(state, fs::perms::all);
+  ChildProcess process(user.command(settings, "STATE_DIRECTORY=" + state.string()));
+  CHECK(process.wait_for_output(R"("listener":"admin")"));
+  process.signal(SIGTERM);
+  CHECK(process.wait() == 0);
 }
 
 }  // namespace
