@@ -262,7 +262,9 @@ void Log::server_event(ServerEvent what, std::string_view upstream, std::string_
 
 void Log::server_failure(const FailureLine& line) {
   JsonLine out = event(Level::warn, "server_failure");
-  out.text("upstream", line.upstream).text("server", line.server).text("reason", name(line.kind));
+  out.text("upstream", line.upstream).text("server", line.server);
+  if (line.address != line.server) out.text("address", line.address);
+  out.text("reason", name(line.kind));
   if (!line.detail.empty()) out.text("detail", line.detail);
   write(Level::warn, out.integer("left_out", line.left_out).members());
 }

@@ -51,6 +51,7 @@ enum class ServerEvent : std::uint8_t {
 struct FailureLine {
   std::string_view upstream;
   std::string_view server;
+  std::string_view address;  // of the server's, the one that was asked; as written: not logged
   ServerFailure kind{};
   std::string_view detail;     // what was wrong; empty: the kind says it all
   std::uint64_t left_out = 0;  // of the same kind and server, since the last line

@@ -83,7 +83,8 @@ struct DeadLetterSnapshot {
 
 // One server of an upstream.
 struct ServerSnapshot {
-  bool is_up = true;  // neither unhealthy nor ejected
+  std::string address;  // that connections are made to
+  bool is_up = true;    // neither unhealthy nor ejected
   resilience::HealthState health{};
   Duration ejected_for{};  // from now; 0 when it is not
   std::uint32_t in_flight = 0;

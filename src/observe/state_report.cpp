@@ -241,6 +241,7 @@ class Report {
       const char* const circuit = now.open_circuits == 0 ? "closed" : "open";
       result.push_back(
           {{"name", configured.servers[s]},
+           {"address", now.address},
            {"up", now.is_up},
            {"health", configured.health_check ? Json(resilience::name(now.health)) : Json(nullptr)},
            {"ejected_for_ms", rounded_ms(now.ejected_for)},

@@ -10,8 +10,6 @@
 #include <exception>
 #include <utility>
 
-#include "proxy/upstream/health_probe.hpp"
-
 namespace spillway::proxy {
 
 namespace asio = boost::asio;
@@ -56,13 +54,22 @@ asio::awaitable<void> HealthChecks::check(UpstreamId upstream, std::size_t serve
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
     if (stopped_) break;
     due = Clock::now() + jittered(settings.interval);
-    const HealthCheckResult result = co_await probe_health(settings, endpoint);
-    if (!stopped_) record(upstream, server, result);
+    const std::size_t address =
+        generation_->upstreams[index(upstream)].servers.address_in_use(server);
+    const Probed probed = co_await probe_health(settings, endpoint, address);
+    if (!stopped_) record(upstream, server, probed);
   }
 }
 
-void HealthChecks::record(UpstreamId id, std::size_t server, HealthCheckResult result) {
+void HealthChecks::record(UpstreamId id, std::size_t server, const Probed& probed) {
   Upstream& upstream = generation_->upstreams[index(id)];
+  const HealthCheckResult result = probed.result;
+  if (probed.is_connected) {
+    upstream.servers.use_address(server, probed.address);
+  } else if (result == HealthCheckResult::timeout) {
+    upstream.servers.leave_address(server, probed.address,
+                                   upstream.endpoints[server].addresses.size());
+  }
   const bool passed = result == HealthCheckResult::success;
   if (passed) upstream.reachable.store(true, std::memory_order_relaxed);
   if (!upstream.servers.record_check(server, result)) return;

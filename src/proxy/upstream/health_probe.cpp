@@ -25,21 +25,31 @@ using observe::HealthCheckResult;
 
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
-HealthCheckResult result_of_failed_connect(const boost::system::error_code& error) {
-  return is_local_shortage(error.value()) ? HealthCheckResult::skipped : HealthCheckResult::failure;
+// Connects to the address that `probed` names, or to the next one that does not refuse. A shortage
+// is the result only if nothing else came of any.
+asio::awaitable<void> connect(tcp::socket& socket, const Endpoint& server, Probed& probed) {
+  const std::size_t first = probed.address;
+  probed.result = HealthCheckResult::skipped;
+  for (std::size_t n = 0; n < server.addresses.size() && !probed.is_connected; ++n) {
+    probed.address = (first + n) % server.addresses.size();
+    const tcp::endpoint& address = server.addresses[probed.address];
+    boost::system::error_code error;
+    socket.close(error);
+    socket.open(address.protocol(), error);
+    if (!error) std::tie(error) = co_await socket.async_connect(address, kAwait);
+    probed.is_connected = !error;
+    if (error && !is_local_shortage(error.value())) probed.result = HealthCheckResult::failure;
+  }
 }
 
 // A probe without its deadline.
 asio::awaitable<HealthCheckResult> exchange(const config::HealthCheck& check,
-                                            const Endpoint& server) {
-  const tcp::endpoint address = server.address;
+                                            const Endpoint& server, Probed& probed) {
   tcp::socket socket(co_await asio::this_coro::executor);
-  boost::system::error_code error;
-  socket.open(address.protocol(), error);
-  if (error) co_return result_of_failed_connect(error);
-  std::tie(error) = co_await socket.async_connect(address, kAwait);
-  if (error) co_return result_of_failed_connect(error);
+  co_await connect(socket, server, probed);
+  if (!probed.is_connected) co_return probed.result;
 
+  boost::system::error_code error;
   const std::string request = probe_request(check, server);
   if (request.empty()) co_return HealthCheckResult::success;
   std::tie(error, std::ignore) = co_await asio::async_write(socket, asio::buffer(request), kAwait);
@@ -85,12 +95,14 @@ std::optional<HealthCheckResult> judge_probe_response(std::string_view received,
   }
 }
 
-asio::awaitable<HealthCheckResult> probe_health(const config::HealthCheck& check,
-                                                const Endpoint& server) {
+asio::awaitable<Probed> probe_health(const config::HealthCheck& check, const Endpoint& server,
+                                     std::size_t address) {
   using namespace asio::experimental::awaitable_operators;
   asio::steady_timer deadline(co_await asio::this_coro::executor, check.timeout);
-  const auto first = co_await (exchange(check, server) || deadline.async_wait(kAwait));
-  co_return first.index() == 0 ? std::get<0>(first) : HealthCheckResult::timeout;
+  Probed probed{.address = address};
+  const auto first = co_await (exchange(check, server, probed) || deadline.async_wait(kAwait));
+  probed.result = first.index() == 0 ? std::get<0>(first) : HealthCheckResult::timeout;
+  co_return probed;
 }
 
 }  // namespace spillway::proxy

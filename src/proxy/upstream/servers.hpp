@@ -42,6 +42,20 @@ class Servers {
 
   InFlightCounts in_flight;
 
+  // Of the server's addresses the one that connections begin with: the last that one was made to.
+  std::size_t address_in_use(std::size_t server) const {
+    return counts_[server].address.load(std::memory_order_relaxed);
+  }
+  void use_address(std::size_t server, std::size_t address) {
+    if (address_in_use(server) != address)
+      counts_[server].address.store(address, std::memory_order_relaxed);
+  }
+  // It did not answer in time: the next of `addresses`, unless another one is in use by now.
+  void leave_address(std::size_t server, std::size_t address, std::size_t addresses) {
+    counts_[server].address.compare_exchange_strong(address, (address + 1) % addresses,
+                                                    std::memory_order_relaxed);
+  }
+
   // False: nothing is ever ejected, results of calls need not be recorded.
   bool ejection_enabled() const { return ejection_enabled_; }
   // `source`: of a failed response; of a success while has_suspects().
@@ -92,6 +106,7 @@ class Servers {
     std::atomic<std::uint32_t> in_a_row{0};
     std::atomic<std::uint32_t> open_circuits{0};
     std::atomic<std::uint64_t> ejections{0};
+    std::atomic<std::size_t> address{0};
     std::array<std::atomic<std::uint64_t>, observe::kHealthCheckResultCount> checks{};
   };
 

@@ -86,6 +86,7 @@ inline Snapshot sample_snapshot() {
   snapshot.waiting_rooms.back().counts.types.push_back({.name = "gpu"});
   snapshot.are_places_kept = true;
   ServerSnapshot& sick = snapshot.upstreams[1].servers[1];
+  sick.address = "10.0.0.2:80";
   sick.is_up = false;
   sick.health = resilience::HealthState::unwell;
   sick.ejected_for = Milliseconds{1500};

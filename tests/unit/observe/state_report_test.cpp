@@ -72,6 +72,7 @@ TEST_CASE("the state report shows each server of each upstream") {
   CHECK(well["circuit"].is_null());
   const auto& sick = json["upstreams"][1]["servers"][1];
   CHECK(sick["name"] == "10.0.0.2:80");
+  CHECK(sick["address"] == "10.0.0.2:80");
   CHECK(sick["up"] == false);
   CHECK(sick["health"] == "unwell");
   CHECK(sick["ejected_for_ms"] == 1500);

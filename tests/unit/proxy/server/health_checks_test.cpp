@@ -165,6 +165,17 @@ TEST_CASE("a check does not delay what else its thread has to do") {
   CHECK(checked.results(0) == 0);
 }
 
+TEST_CASE("checks find the address of a server that accepts and requests begin with that") {
+  const MortalServer well;
+  const FullBacklog silent;
+  Checked checked({silent.address()}, 100ms, 50ms);
+  Upstream& upstream = checked.generation->upstreams[0];
+  upstream.endpoints[0].addresses.push_back(resolve(well.address()).addresses[0]);
+  checked.checks->start(checked.io);
+  CHECK(checked.run_until([&] { return checked.health(0) == HealthState::well; }));
+  CHECK(upstream.servers.address_in_use(0) == 1);
+}
+
 TEST_CASE("a server that does not answer in time is unwell") {
   const FullBacklog silent;
   Checked checked({silent.address()}, 100ms, 50ms);

@@ -27,12 +27,16 @@ config::HealthCheck check_of(std::string path) {
   return check;
 }
 
-Result result_of(const config::HealthCheck& check, const std::string& server) {
-  const Endpoint endpoint = resolve(server);
+Probed probe(const config::HealthCheck& check, const Endpoint& server, std::size_t address = 0) {
   boost::asio::io_context io;
-  auto result = boost::asio::co_spawn(io, probe_health(check, endpoint), boost::asio::use_future);
+  auto probed =
+      boost::asio::co_spawn(io, probe_health(check, server, address), boost::asio::use_future);
   io.run();
-  return result.get();
+  return probed.get();
+}
+
+Result result_of(const config::HealthCheck& check, const std::string& server) {
+  return probe(check, resolve(server)).result;
 }
 
 // Of a server that answers with these bytes and closes.
@@ -158,6 +162,23 @@ TEST_CASE("a server that refuses connections fails a check with and without a pa
   CHECK(result_of(check_of(""), port.address()) == Result::failure);
 }
 
+TEST_CASE("a check asks the next address of a server whose first one refuses") {
+  const RefusingPort port;
+  ScriptedPeer peer(status(200));
+  Endpoint both = resolve(port.address());
+  both.addresses.push_back(resolve(peer.address()).addresses[0]);
+  for (const std::size_t first : {0, 1}) {
+    const Probed probed = probe(check_of("/up"), both, first);
+    CHECK(probed.result == Result::success);
+    CHECK(probed.address == 1);
+    CHECK(probed.is_connected);
+  }
+  both.addresses.pop_back();
+  const Probed refused = probe(check_of("/up"), both);
+  CHECK(refused.result == Result::failure);
+  CHECK_FALSE(refused.is_connected);
+}
+
 TEST_CASE("a check that this process has no descriptor for says nothing") {
   ScriptedPeer peer(status(200));
   const Endpoint endpoint = resolve(peer.address());
@@ -171,7 +192,7 @@ TEST_CASE("a check that this process has no descriptor for says nothing") {
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
   io.run();
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
-  CHECK(result.get() == Result::skipped);
+  CHECK(result.get().result == Result::skipped);
 }
 
 }  // namespace spillway::proxy
