@@ -38,7 +38,7 @@ class HealthChecks : public std::enable_shared_from_this<HealthChecks> {
 
  private:
   boost::asio::awaitable<void> check(UpstreamId upstream, std::size_t server);
-  void record(UpstreamId upstream, std::size_t server, const Probed& probed);
+  void record(UpstreamId upstream, std::size_t server, Probed probed);
   void close_idle_connections(UpstreamId upstream, std::size_t server);
   Duration jittered(Milliseconds interval);
 

@@ -26,11 +26,11 @@ inline constexpr std::size_t kMaxProbeBytes = 4096;
 std::string probe_request(const config::HealthCheck& check, const Endpoint& server);
 
 // The result, given all bytes received so far; nullopt: the head is not complete yet. Pure.
-std::optional<observe::HealthCheckResult> judge_probe_response(std::string_view received,
+std::optional<observe::HealthCheckReport> judge_probe_response(std::string_view received,
                                                                const config::HealthCheck& check);
 
 struct Probed {
-  observe::HealthCheckResult result{};
+  observe::HealthCheckReport report;
   std::size_t address = 0;  // of the server's, the last that was asked
   bool is_connected = false;
 };

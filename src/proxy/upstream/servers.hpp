@@ -83,7 +83,7 @@ class Servers {
   // Records the result of a health check; true if the server's health changed. Becoming well ends
   // an ejection (the server was probably restarted); staying well does not, since requests may fail
   // where checks pass.
-  bool record_check(std::size_t server, observe::HealthCheckResult result);
+  bool record_check(std::size_t server, observe::HealthCheckReport report);
   resilience::HealthState health(std::size_t server) const;
 
   // After a reload: takes over health and ejections of servers of the same name. Counts stay with
@@ -126,6 +126,7 @@ class Servers {
   mutable std::mutex mutex_;  // guards:
   resilience::Ejections ejections_;
   std::vector<resilience::Health> health_;
+  std::vector<std::optional<observe::HealthCheckReport>> last_checks_;
 
   // Copies of what the lock guards, for lock-free reads; bit sets of servers.
   std::atomic<std::uint64_t> unwell_{0};

@@ -156,6 +156,25 @@ TEST_CASE("state changes of a server are events with names and a reason") {
   CHECK(lines[3]["address"] == "[::1]:80");
 }
 
+TEST_CASE(
+    "of peers that are not trusted and send X-Forwarded-For the first three are told of once") {
+  const auto lines = lines_of([](Log& log) {
+    CHECK(log.tells_untrusted_forwarding());
+    for (const char* peer : {"10.0.0.5", "10.0.0.5", "10.0.0.6", "::1", "10.0.0.7", "10.0.0.5"})
+      log.untrusted_forwarding(peer);
+    CHECK_FALSE(log.tells_untrusted_forwarding());
+  });
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0]["event"] == "untrusted_forwarding");
+  CHECK(lines[0]["level"] == "warn");
+  CHECK(lines[0]["peer"] == "10.0.0.5");
+  CHECK(lines[0]["message"] ==
+        "10.0.0.5 sends X-Forwarded-For and is not in trusted_peers: its forwarding fields are "
+        "ignored");
+  CHECK(lines[1]["peer"] == "10.0.0.6");
+  CHECK(lines[2]["peer"] == "::1");
+}
+
 TEST_CASE("an access line survives whatever the client sent") {
   std::string path = "/a\"\\\r\n\x1b[31m\xff{\"event\":\"forged\"}";
   path += std::string(100'000, '\x01');

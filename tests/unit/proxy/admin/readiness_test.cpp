@@ -162,7 +162,7 @@ TEST_CASE("a server that its health checks find unwell is not asked") {
   Down down({unwell.address()}, {unwell.address()});
   for (Upstream& upstream : down.generation->upstreams) {
     while (!upstream.servers.up().empty())
-      upstream.servers.record_check(0, observe::HealthCheckResult::failure);
+      upstream.servers.record_check(0, {observe::HealthCheckReason::refused, {}});
   }
   Readiness readiness;
   CHECK(reason_of(readiness, down.generation) == kNone);
