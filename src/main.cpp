@@ -221,6 +221,7 @@ void add_simulate(CLI::App& app, Arguments& to) {
 
 void add_commands(CLI::App& app, Arguments& to) {
   app.require_subcommand(1);
+  app.set_version_flag("--version", "spillway " SPILLWAY_VERSION);
   add_config(*app.add_subcommand(
                  "run", "Serve until SIGTERM or SIGQUIT (drain) or SIGINT; SIGHUP reloads"),
              to, "Configuration file (JSON)")
@@ -254,12 +255,35 @@ int execute(const CLI::App& app, Arguments& arguments) {
   return print_version();
 }
 
+// An argument in the place of a command that is none: CLI11 would only say that one is required.
+bool has_unknown_command(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* at = &app;
+  for (int n = 1; n < argc && at->get_require_subcommand_min() > 0; ++n) {
+    const std::string word = argv[n];
+    if (word.starts_with('-')) return false;
+    const CLI::App* command = nullptr;
+    std::string known;
+    for (const CLI::App* each : at->get_subcommands([](const CLI::App*) { return true; })) {
+      if (each->get_name() == word) command = each;
+      known += (known.empty() ? "" : ", ") + each->get_name();
+    }
+    if (command != nullptr) {
+      at = command;
+      continue;
+    }
+    std::cerr << "error: \"" << word << "\" is no command; " << known << '\n';
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"An HTTP reverse proxy that keeps a backend useful under overload", "spillway"};
   Arguments arguments;
   add_commands(app, arguments);
+  if (has_unknown_command(app, argc, argv)) return kBadUsage;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

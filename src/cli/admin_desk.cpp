@@ -57,7 +57,8 @@ std::optional<json> AdminDesk::understood(const AdminReply& reply) {
   if (reply.status == 200 && body.is_object()) return body;
   std::string problem = reply.problem;
   if (reply.status != 0) {
-    problem = "the admin listener answers " + std::to_string(reply.status);
+    problem = reply.status == 200 ? "this is not Spillway's admin listener"
+                                  : "the admin listener answers " + std::to_string(reply.status);
     if (body.is_object() && body.contains("detail") && body["detail"].is_string())
       problem += ": " + member(body, "detail");
   }

@@ -1,5 +1,6 @@
 #include "config/check_upstreams.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ void check_circuit_breaker(const CircuitBreaker& breaker, const std::string& pat
               findings);
 }
 
-void check_health_check(const HealthCheck& check, const std::string& path, Findings& findings) {
+void check_health_check(HealthCheck& check, const std::string& path, Findings& findings) {
+  if (!findings.is_given(path + ".timeout_ms"))
+    check.timeout = std::min(check.timeout, check.interval);
   check_order(path, "min_status", check.min_status, "max_status", check.max_status, findings);
   check_order(path, "timeout_ms", check.timeout.count(), "interval_ms", check.interval.count(),
               findings);
@@ -52,10 +55,10 @@ void check_loop(const Config& config, const std::vector<std::string>& servers,
 
 }  // namespace
 
-void check_upstreams(const Config& config, Findings& findings) {
+void check_upstreams(Config& config, Findings& findings) {
   for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
     const std::string path = element("$.upstreams", i);
-    const Upstream& upstream = config.upstreams[i];
+    Upstream& upstream = config.upstreams[i];
     check_loop(config, upstream.servers, path + ".servers", findings);
     if (upstream.circuit_breaker) {
       check_circuit_breaker(*upstream.circuit_breaker, path + ".circuit_breaker", findings);

@@ -6,6 +6,7 @@
 
 namespace spillway::config {
 
-void check_upstreams(const Config& config, Findings& findings);
+// Also sets health_check.timeout_ms, where not given, to at most interval_ms.
+void check_upstreams(Config& config, Findings& findings);
 
 }  // namespace spillway::config

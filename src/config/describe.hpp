@@ -51,7 +51,7 @@ void describe(Visitor& visit, Admin& x) {
 template <class Visitor>
 void describe(Visitor& visit, Limits& x) {
   visit("header_bytes", x.header_bytes, Range{1024, 1 << 20},
-        "Longest request head, request line included; longer is answered 431.");
+        "Longest request head; more, or over 128 fields, is 431; a request line over 8 KiB 414.");
   visit("body_bytes", x.body_bytes, Range{0, std::int64_t{1} << 50},
         "Longest request body; longer is answered 413.");
   visit("connections", x.connections, Range{1, 1'000'000},
@@ -133,8 +133,8 @@ void describe(Visitor& visit, AnyRule& x) {
   visit("mode", x.mode, ByType{}, "How a degraded answer is made.");
   visit("miss", x.miss, ByType{},
         "What happens when there is no degraded answer; default: deny with cache_only, else "
-        "forward. A fallback that the route does not have is a denial. Whatever the default, a "
-        "route's fallback goes before a refusal; only a written deny keeps it back.");
+        "forward. A fallback that the route does not have is a denial. A route with a fallback "
+        "sends it instead of a denial, unless the rule says \"deny\".");
   visit("annotate", x.annotate, ByType{},
         "With skip_downstream: forward it with Spillway-Degrade: skip-downstream rather than give "
         "the route's fallback; default: where there is none.");

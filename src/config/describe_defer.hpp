@@ -63,7 +63,8 @@ void describe(Visitor& visit, Defer& x) {
         "How long a job may wait for its end; then it expires.");
   visit("retry_unanswered", x.retry_unanswered, ByType{},
         "Send a request again that was sent and not answered though its method is not idempotent. "
-        "false: it is dead, since the upstream may have done its work.");
+        "false: it is dead, since the upstream may have done its work. Not after the proxy was "
+        "killed (kill -9, power): then it is sent again whatever its method (docs/jobs.md, 1).");
   visit("require_idempotency_key", x.require_idempotency_key, ByType{},
         "Answer 400 to a request without Idempotency-Key that would be deferred.");
   visit("concurrency", x.concurrency, Range{1, 1'000'000},

@@ -14,8 +14,8 @@ void describe(Visitor& visit, CircuitBreaker& x) {
         "Failures in a row that open the circuit, not if all are those of one client or path while "
         "others, with min_samples requests in the window, are served; 0: these do not.");
   visit("failure_rate", x.failure_rate, Real{0, 1},
-        "Share of failures in the window that opens it, without the requests of up to four clients "
-        "or paths that fail most, where the others made min_samples; 0: it does not.");
+        "Failure rate in the window that opens the circuit. The four clients or paths that fail "
+        "most do not count if the others sent at least min_samples requests. 0: off.");
   visit("min_samples", x.min_samples, Range{1, 1'000'000},
         "Requests in the window below which the share says nothing.");
   visit("window_ms", x.window, Range{100, 600'000}, "Time over which the share is taken.");
@@ -30,10 +30,12 @@ void describe(Visitor& visit, HealthCheck& x) {
   visit("path", x.path, kProbeTarget, "What is asked for with GET; empty: a connection will do.");
   visit("host", x.host, kHost, "Its Host; empty: the server as configured.");
   visit("interval_ms", x.interval, Range{10, kHour}, "Time between two checks of a server.");
-  visit("timeout_ms", x.timeout, Range{1, kHour}, "Time that a check may take.");
-  visit("healthy_after", x.healthy_after, Range{1, 1000}, "Successes in a row that make it well.");
+  visit("timeout_ms", x.timeout, Range{1, kHour},
+        "Time that a check may take; default: 1000, but at most interval_ms.");
+  visit("healthy_after", x.healthy_after, Range{1, 1000},
+        "Passed checks in a row after which the server is healthy.");
   visit("unhealthy_after", x.unhealthy_after, Range{1, 1000},
-        "Failures in a row that make it unwell.");
+        "Failed checks in a row after which the server is unhealthy.");
   visit("min_status", x.min_status, Range{100, 599}, "Least status that is a success.");
   visit("max_status", x.max_status, Range{100, 599}, "Greatest status that is a success.");
 }
@@ -57,8 +59,8 @@ void describe(Visitor& visit, Retries& x) {
   visit("budget_per_second", x.budget_per_second, Real{0, 1e6},
         "Retries per second besides, so that there are any while it is quiet.");
   visit("backoff_ms", x.backoff, Range{0, kHour},
-        "Pause before a server is asked again, within a half; doubled each time. None before one "
-        "that was not asked yet.");
+        "Pause before the same server is asked again: this long, give or take a half, doubled each "
+        "time. A server that was not asked yet is asked at once.");
   visit("max_backoff_ms", x.max_backoff, Range{0, kHour}, "What that pause is doubled up to.");
 }
 
@@ -81,7 +83,7 @@ void describe(Visitor& visit, Upstream& x) {
       "Which server gets a request: the one with the fewest in flight, the better of two drawn at "
       "random, or the next in turn.");
   visit("health_check", x.health_check, ByType{},
-        "Asks each server at intervals whether it is well; default: only requests find out.");
+        "Asks each server at intervals whether it is healthy; default: only requests find out.");
   visit("ejection", x.ejection, ByType{}, "Leaves a server out that fails while others do not.");
   visit(
       "retries", x.retries, ByType{},

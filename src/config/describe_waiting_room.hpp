@@ -158,7 +158,7 @@ void describe(Visitor& visit, WaitingRoom& x) {
         "Until then every visitor waits, and none is called; empty: it is open.");
   visit("queueing", x.opening.queueing, ByType{},
         "The order of those who have come before opens_at: fifo, by arrival; random_start, by lot. "
-        "After it by arrival.");
+        "Visitors who come after opens_at stand in order of arrival.");
   visit("join", x.tickets.join, ByType{},
         "auto: a visitor that has to wait gets a ticket at its second contact; offer: only when it "
         "takes the place that the page offers. Programs take one by POST in any case.");

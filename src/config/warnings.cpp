@@ -1,8 +1,12 @@
 #include "config/warnings.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/beast/zlib/deflate_stream.hpp>
+#include <cerrno>
 #include <string>
+#include <system_error>
 
 #include "config/findings.hpp"
 #include "config/tunnels.hpp"
@@ -76,6 +80,17 @@ void warn_of_many_tunnels(const Config& config, Problems& found) {
                                            std::to_string(limits.tunnels)});
 }
 
+// The first slow client would find it out, and hold its slot.
+void warn_of_no_temp_directory(const Config& config, Problems& found) {
+  const Limits& limits = config.limits;
+  if (limits.temp_file_bytes == 0) return;
+  if (::access(limits.temp_file_directory.c_str(), W_OK | X_OK) == 0) return;
+  found.push_back({"$.limits.temp_file_directory",
+                   "cannot write to " + limits.temp_file_directory + ": " +
+                       std::system_category().message(errno) +
+                       ": bodies of slow clients that do not fit limits.buffer_bytes hold slots"});
+}
+
 }  // namespace
 
 Problems warnings(const Config& config) {
@@ -83,6 +98,7 @@ Problems warnings(const Config& config) {
   warn_of_long_pages(config, found);
   warn_of_hasty_calls(config, found);
   warn_of_many_tunnels(config, found);
+  warn_of_no_temp_directory(config, found);
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/ids.hpp"
@@ -23,5 +24,36 @@ constexpr std::string_view name(HealthCheckResult result) {
                                                                         "timeout", "skipped"};
   return names[index(result)];
 }
+
+// What one check came to, as the log and /state say it.
+enum class HealthCheckReason : std::uint8_t {
+  success,
+  refused,  // no connection: refused or unreachable
+  closed,   // the connection ended before the head of a response
+  invalid,  // no HTTP
+  status,   // another status than those asked for
+  timeout,
+  skipped,
+};
+
+constexpr std::string_view name(HealthCheckReason reason) {
+  constexpr std::array<std::string_view, 7> names{"success", "refused", "closed", "invalid",
+                                                  "status",  "timeout", "skipped"};
+  return names[index(reason)];
+}
+
+constexpr HealthCheckResult result_of(HealthCheckReason reason) {
+  switch (reason) {
+    case HealthCheckReason::success: return HealthCheckResult::success;
+    case HealthCheckReason::timeout: return HealthCheckResult::timeout;
+    case HealthCheckReason::skipped: return HealthCheckResult::skipped;
+    default: return HealthCheckResult::failure;
+  }
+}
+
+struct HealthCheckReport {
+  HealthCheckReason reason{};
+  std::string detail;  // the status, the error of the connection; empty: the reason says it all
+};
 
 }  // namespace spillway::observe

@@ -5,6 +5,7 @@
 #include <spdlog/pattern_formatter.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -251,18 +252,19 @@ void Log::set_level(const config::Log& config) {
 }
 
 void Log::server_event(ServerEvent what, std::string_view upstream, std::string_view server,
-                       std::string_view reason) {
+                       std::string_view reason, std::string_view detail) {
   const EventName named = name(what);
-  write(named.level, event(named.level, named.name)
-                         .text("upstream", upstream)
-                         .text("server", server)
-                         .text("reason", reason)
-                         .members());
+  JsonLine line = event(named.level, named.name);
+  line.text("upstream", upstream).text("server", server).text("reason", reason);
+  if (!detail.empty()) line.text("detail", detail);
+  write(named.level, line.members());
 }
 
 void Log::server_failure(const FailureLine& line) {
   JsonLine out = event(Level::warn, "server_failure");
-  out.text("upstream", line.upstream).text("server", line.server).text("reason", name(line.kind));
+  out.text("upstream", line.upstream).text("server", line.server);
+  if (line.address != line.server) out.text("address", line.address);
+  out.text("reason", name(line.kind));
   if (!line.detail.empty()) out.text("detail", line.detail);
   write(Level::warn, out.integer("left_out", line.left_out).members());
 }
@@ -323,6 +325,23 @@ void Log::job(const JobLine& line) {
   if (line.cause != jobs::Cause::none) out.text("cause", jobs::name(line.cause));
   if (line.status != 0) out.integer("status", line.status);
   write(level, out.members());
+}
+
+void Log::untrusted_forwarding(std::string_view peer) {
+  {
+    const std::lock_guard lock(untrusted_.mutex);
+    std::vector<std::string>& told = untrusted_.told;
+    if (told.size() >= kUntrustedTold || std::ranges::count(told, peer) != 0) return;
+    told.emplace_back(peer);
+    untrusted_.left.fetch_sub(1, std::memory_order_relaxed);
+  }
+  const std::string message =
+      std::string(peer) +
+      " sends X-Forwarded-For and is not in trusted_peers: its forwarding fields are ignored";
+  write(Level::warn, event(Level::warn, "untrusted_forwarding")
+                         .text("peer", peer)
+                         .text("message", message)
+                         .members());
 }
 
 void Log::message(Level level, std::string_view text) {

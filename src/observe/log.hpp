@@ -5,11 +5,15 @@
 // is valid JSON and valid UTF-8 whatever the bytes were.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/outcome.hpp"
 #include "base/reason.hpp"
@@ -51,6 +55,7 @@ enum class ServerEvent : std::uint8_t {
 struct FailureLine {
   std::string_view upstream;
   std::string_view server;
+  std::string_view address;  // of the server's, the one that was asked; as written: not logged
   ServerFailure kind{};
   std::string_view detail;     // what was wrong; empty: the kind says it all
   std::uint64_t left_out = 0;  // of the same kind and server, since the last line
@@ -135,9 +140,10 @@ class Log {
   void reloaded(std::uint64_t generation);
   void reload_failed(std::string_view path, std::string_view problem);  // once for each problem
   void set_level(const config::Log& config);
-  // `reason`: the kind of its last failure, the result of its health check, "success".
+  // `reason`: the kind of its last failure, what its health check came to, "success". `detail`:
+  // empty where the reason says it all.
   void server_event(ServerEvent what, std::string_view upstream, std::string_view server,
-                    std::string_view reason);
+                    std::string_view reason, std::string_view detail = {});
   void server_failure(const FailureLine& line);
   // A body of a slow client could not be kept in a file, and holds its slot.
   void temp_file_failed(std::string_view directory, std::string_view problem);
@@ -148,6 +154,12 @@ class Log {
   // By its holder, who says why.
   void ticket_cancelled(std::string_view room, std::string_view ticket, std::string_view reason);
   void job(const JobLine& line);
+  // A peer that is not in trusted_peers sends X-Forwarded-For: mostly a load balancer that was
+  // forgotten there, but anybody may. So it is told of the first peers only, once each.
+  void untrusted_forwarding(std::string_view peer);
+  bool tells_untrusted_forwarding() const {
+    return untrusted_.left.load(std::memory_order_relaxed) > 0;
+  }
   void message(Level level, std::string_view text);
   void access(const AccessLine& line);
 
@@ -155,10 +167,18 @@ class Log {
   std::uint64_t dropped() const;
 
  private:
+  static constexpr std::size_t kUntrustedTold = 3;
+  struct Untrusted {
+    std::atomic<std::size_t> left{kUntrustedTold};
+    std::mutex mutex;
+    std::vector<std::string> told;  // under the mutex
+  };
+
   void write(Level level, std::string_view fields);
 
   std::shared_ptr<spdlog::details::thread_pool> pool_;
   std::shared_ptr<spdlog::logger> logger_;
+  Untrusted untrusted_;
 };
 
 }  // namespace spillway::observe

@@ -83,8 +83,10 @@ struct DeadLetterSnapshot {
 
 // One server of an upstream.
 struct ServerSnapshot {
-  bool is_up = true;  // neither unhealthy nor ejected
+  std::string address;  // that connections are made to
+  bool is_up = true;    // neither unhealthy nor ejected
   resilience::HealthState health{};
+  std::optional<HealthCheckReport> last_check;
   Duration ejected_for{};  // from now; 0 when it is not
   std::uint32_t in_flight = 0;
   std::uint32_t open_circuits = 0;      // over all workers: those not closed

@@ -11,6 +11,7 @@
 
 #include "config/choices.hpp"
 #include "config/tunnels.hpp"
+#include "observe/server_report.hpp"
 #include "observe/signal_list.hpp"
 #include "observe/waiting_report.hpp"
 
@@ -237,15 +238,8 @@ class Report {
     const config::Upstream& configured = config_.upstreams[u];
     Json result = Json::array();
     for (std::size_t s = 0; s < snapshot_.upstreams[u].servers.size(); ++s) {
-      const ServerSnapshot& now = snapshot_.upstreams[u].servers[s];
-      const char* const circuit = now.open_circuits == 0 ? "closed" : "open";
       result.push_back(
-          {{"name", configured.servers[s]},
-           {"up", now.is_up},
-           {"health", configured.health_check ? Json(resilience::name(now.health)) : Json(nullptr)},
-           {"ejected_for_ms", rounded_ms(now.ejected_for)},
-           {"inflight", now.in_flight},
-           {"circuit", configured.circuit_breaker ? Json(circuit) : Json(nullptr)}});
+          server_report(configured, configured.servers[s], snapshot_.upstreams[u].servers[s]));
     }
     return result;
   }

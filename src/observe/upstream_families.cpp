@@ -285,9 +285,10 @@ Families server_families(const Page& page) {
   using Server = ServerSnapshot;
   return {
       page.by_upstream(
-          gauge("spillway_upstream_live",
-                "0: the last request or check could connect to no server of the upstream, or all "
-                "of them are ejected or unwell. While all upstreams are 0, /readyz answers 503."),
+          gauge(
+              "spillway_upstream_live",
+              "0: the last request or check could connect to no server of the upstream, or all "
+              "of them are ejected or unhealthy. While all upstreams are 0, /readyz answers 503."),
           [](const UpstreamSnapshot& u) { return u.is_live; }),
       page.by_server(
           gauge("spillway_server_up",

@@ -8,14 +8,14 @@
 
 namespace spillway::resilience {
 
-// unknown: not enough equal results yet; load balancing treats it like `well`.
+// unknown: not enough equal results yet; load balancing treats it like `healthy`.
 enum class HealthState : std::uint8_t { unknown, well, unwell };
 
 constexpr std::string_view name(HealthState state) {
   switch (state) {
     case HealthState::unknown: break;
-    case HealthState::well: return "well";
-    case HealthState::unwell: return "unwell";
+    case HealthState::well: return "healthy";
+    case HealthState::unwell: return "unhealthy";
   }
   return "unknown";
 }

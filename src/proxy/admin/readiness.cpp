@@ -21,7 +21,7 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 struct Candidate {
   Upstream* upstream;
-  const Endpoint* endpoint;
+  tcp::endpoint address;
 };
 
 std::vector<Candidate> candidates_of(Generation& generation) {
@@ -30,7 +30,9 @@ std::vector<Candidate> candidates_of(Generation& generation) {
     if (upstream.reachable.load()) continue;
     const resilience::ServerSet up = upstream.servers.up();
     for (std::size_t server = 0; server < upstream.endpoints.size(); ++server) {
-      if (up.contains(server)) all.push_back({&upstream, &upstream.endpoints[server]});
+      if (!up.contains(server)) continue;
+      for (const tcp::endpoint& address : upstream.endpoints[server].addresses)
+        all.push_back({&upstream, address});
     }
   }
   return all;
@@ -64,7 +66,7 @@ struct Readiness::Round : std::enable_shared_from_this<Round> {
     if (!candidate.upstream->connections.try_open()) return;
     Attempt& attempt = attempts.emplace_back(over.get_executor(), *candidate.upstream);
     ++pending;
-    attempt.socket.async_connect(candidate.endpoint->address,
+    attempt.socket.async_connect(candidate.address,
                                  [round = shared_from_this(), &upstream = *candidate.upstream](
                                      const boost::system::error_code& error) {
                                    if (!error) upstream.reachable.store(true);

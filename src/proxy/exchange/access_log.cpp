@@ -1,8 +1,11 @@
 // The access log's line of a request.
+#include <string>
+
 #include "config/choices.hpp"
 #include "http/problem.hpp"
 #include "http/target.hpp"
 #include "proxy/exchange/exchange.hpp"
+#include "proxy/exchange/limit_detail.hpp"
 
 namespace spillway::proxy {
 
@@ -53,11 +56,14 @@ void Exchange::log_access(const Answer& answer, Outcome outcome, Duration durati
       .arrived = request_.arrived,
       .wait = admission_.waited(),
       .duration = duration};
+  const std::string limit =
+      fault != nullptr ? limit_detail(*fault, request_.limits()) : std::string();
   if (fault != nullptr) {
     line.reason = fault->reason;
     line.response.error =
         fault->proxy_error.empty() ? http::proxy_error_of(fault->reason) : fault->proxy_error;
     line.response.detail = fault->cause.empty() ? fault->detail : fault->cause;
+    if (!limit.empty()) line.response.detail = limit;
   } else if (outcome == Outcome::waiting) {
     line.reason = entrance_.reason();
   } else if (admission_.is_degraded()) {

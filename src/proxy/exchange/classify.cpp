@@ -24,6 +24,10 @@ std::optional<Fault> Exchange::classify() {
   request_.is_classified = true;
   request_.subject = request_.generation->generation().classifier.classify(
       head, request_.client.peer, request_.arrived);
+  if (!request_.client.trusted() && services_.log.tells_untrusted_forwarding() &&
+      head.fields.find("X-Forwarded-For") != nullptr) {
+    services_.log.untrusted_forwarding(request_.client.address());
+  }
   if (const auto& classifier = request_.generation->generation().classifier;
       classifier.goes_by_cost(request_.subject)) {
     const auto cost = request_.generation->class_cost.of(request_.subject.route);

@@ -46,7 +46,13 @@ Fault bad_request(http::Error error) {
 Fault options_answered() {
   return {.outcome = Outcome::cached,
           .status = 200,
-          .detail = "This proxy is as far as the request was to go."};
+          .detail = "Answered by the proxy: Max-Forwards is 0."};
+}
+
+Fault tls_on_plain_port() {
+  Fault fault = bad_request(http::Error::bad_character);
+  fault.detail = "This is TLS; the port speaks plain HTTP.";
+  return fault;
 }
 
 Fault request_timeout() {
@@ -77,7 +83,7 @@ Fault denied(Reason reason, Milliseconds retry_after) {
   StaticText detail =
       "The service is busy and is taking only part of its requests. Please try again later.";
   if (reason == Reason::budget_exceeded)
-    detail = "The rate limit for these requests is used up. Please try again later.";
+    detail = "The rate limit for requests of this kind is used up. Please try again later.";
   if (reason == Reason::tenant_share)
     detail = "The service is busy, and you ask for more than your share of it.";
   return {.outcome = Outcome::denied,

@@ -49,6 +49,8 @@ bool is_shed(const Fault& fault);
 
 // The request is invalid.
 [[gnu::cold]] Fault bad_request(http::Error error);
+// The client began with a TLS record (RFC 8446 section 5.1): 400.
+[[gnu::cold]] Fault tls_on_plain_port();
 // Not an error: OPTIONS with Max-Forwards: 0, answered here.
 [[gnu::cold]] Fault options_answered();
 // The request's head or body did not arrive in time: 408.

@@ -115,6 +115,8 @@ void Http1Session::start_problem(http::Problem problem, bool is_next_known) {
   problem.close = next_ != Next::keep;
   // A small block holds any of them (http::kProblemRoom).
   start(problem.status, [&](TextWriter& out) { return http::write_problem(out, problem); });
+  const std::size_t end = response_.pending.find("\r\n\r\n");
+  if (end != std::string_view::npos) response_.content = response_.pending.size() - end - 4;
 }
 
 // After a problem or fallback: whether the connection persists, and where the next request begins.
@@ -145,12 +147,14 @@ bool Http1Session::skip_body() {
 IoResult Http1Session::send(std::string_view body) {
   const IoResult result = client_->send(response_.pending, body);
   if (result.status != IoResult::Status::done) return result;
-  const std::size_t of_head = std::min(result.bytes, response_.pending.size());
-  response_.pending.remove_prefix(of_head);
+  const std::size_t of_block = std::min(result.bytes, response_.pending.size());
+  const std::size_t of_head = std::min(result.bytes, response_.pending.size() - response_.content);
+  response_.pending.remove_prefix(of_block);
+  response_.content = std::min(response_.content, response_.pending.size());
   response_.has_started = response_.has_started || response_.is_final;
   response_.body_bytes += result.bytes - of_head;
   rate_.sent(result.bytes);
-  return {result.status, result.bytes - of_head};
+  return {result.status, result.bytes - of_block};
 }
 
 IoResult Http1Session::send_from(Pipe& pipe) {

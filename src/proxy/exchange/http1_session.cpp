@@ -70,7 +70,12 @@ Task<Http1Session::Head> Http1Session::read_head(Fault& fault) {
       fault = bad_request(error);
       co_return Head::fault;
     }
-    if (state == State::invalid) fault = bad_request(reader_.error());
+    if (state == State::invalid) {
+      constexpr char kTlsHandshake = 22;  // the type of the first record
+      const bool is_tls =
+          reader_.error() == http::Error::bad_character && block_.bytes().front() == kTlsHandshake;
+      fault = is_tls ? tls_on_plain_port() : bad_request(reader_.error());
+    }
     if (state == State::full) {
       if (grow_block()) continue;
       fault = head_too_large();

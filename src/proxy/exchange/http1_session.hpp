@@ -98,6 +98,7 @@ class Http1Session final : public ClientSession, public Swept {
   enum class Next : std::uint8_t { keep, close, closed };
   struct Response {
     std::string_view pending;  // rest of its head, in the out block
+    std::size_t content = 0;   // of which so many bytes at the end are its content
     unsigned status = 0;
     bool is_own = false;      // a problem or the route's fallback
     bool is_relayed = false;  // the upstream's: counts once bytes of it have gone

@@ -1,9 +1,12 @@
 // Sends the answers other than a relayed response.
+#include <string>
+
 #include "cache/rules/reading.hpp"
 #include "config/choices.hpp"
 #include "http/accept.hpp"
 #include "http/conditional.hpp"
 #include "proxy/exchange/exchange.hpp"
+#include "proxy/exchange/limit_detail.hpp"
 #include "proxy/exchange/refresh_job.hpp"
 #include "proxy/exchange/tunnel.hpp"
 
@@ -37,6 +40,7 @@ Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
     session_.close_now();
     co_return std::nullopt;
   }
+  const std::string limit = limit_detail(fault, request_.limits());
   session_.start_problem(
       {.status = fault.status,
        .reason = fault.reason,
@@ -46,7 +50,7 @@ Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
        .predicted_wait = admission_.predicted_wait(fault),
        .queue_wait = admission_.queue_wait(),
        .request_id = request_.id(services_.random),
-       .detail = fault.detail,
+       .detail = limit.empty() ? std::string_view(fault.detail) : limit,
        .proxy_error = fault.proxy_error,
        .date = services_.wall_clock.date(),
        .html = http::prefers_html(request_.head.fields),

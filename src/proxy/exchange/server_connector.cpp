@@ -53,7 +53,10 @@ Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimeP
     ++attempts_;
     asked_server_ = server;
     if (!fresh_only) connected.connection = pool.take(server, max_idle, dispatched);
-    if (connected.connection) co_return std::move(connected);
+    if (connected.connection) {
+      connected.call.to(connected.connection->address());
+      co_return std::move(connected);
+    }
     const Opened opened = co_await open(server, connected, deadlines);
     if (opened != Opened::next_server) co_return std::move(connected);
   }
@@ -61,32 +64,57 @@ Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimeP
   co_return std::move(connected);
 }
 
-// Opens a new connection.
+// Opens a new connection, to the address that the last one was made to, or else to the next one of
+// the server that does not refuse. A name that means both ::1 and 127.0.0.1 mostly has a server at
+// one of them only.
 Task<ServerConnector::Opened> ServerConnector::open(std::size_t server, Connected& into,
                                                     const Deadlines& deadlines) {
+  Servers& servers = upstream().servers;
+  const std::size_t addresses = upstream().endpoints[server].addresses.size();
+  const std::size_t first = servers.address_in_use(server);
+  std::optional<std::size_t> refused_by;
+  int refused_with = 0;
+  for (std::size_t n = 0; n < addresses; ++n) {
+    const std::size_t address = (first + n) % addresses;
+    into.call.to(address);
+    const Opened opened = co_await open_to(server, address, into, deadlines);
+    if (opened == Opened::done) {
+      servers.use_address(server, address);
+      upstream().reachable.store(true, std::memory_order_relaxed);
+    }
+    if (opened != Opened::next_address) co_return opened;
+    if (is_local_shortage(error_)) continue;
+    refused_by = address;
+    refused_with = error_;
+  }
+  if (!refused_by) {
+    is_short_ = true;
+  } else {
+    into.call.to(*refused_by);
+    into.call.fail(observe::ServerFailure::refused, describe(refused_with));
+  }
+  co_return Opened::next_server;
+}
+
+Task<ServerConnector::Opened> ServerConnector::open_to(std::size_t server, std::size_t address,
+                                                       Connected& into,
+                                                       const Deadlines& deadlines) {
   UpstreamPool& pool = request_.generation->pool(request_.subject.upstream);
   pool.make_room();
   if (!upstream().connections.try_open()) co_await reserve_connection();
-  ConnectAttempt attempt = begin_connect(upstream().endpoints[server]);
-  if (is_local_shortage(attempt.error) && pool.close_one())
-    attempt = begin_connect(upstream().endpoints[server]);
+  const auto& to = upstream().endpoints[server].addresses[address];
+  ConnectAttempt attempt = begin_connect(to);
+  if (is_local_shortage(attempt.error) && pool.close_one()) attempt = begin_connect(to);
+  error_ = attempt.error;
   if (attempt.descriptor < 0) {
     upstream().connections.closed();
-    if (is_local_shortage(attempt.error)) {
-      is_short_ = true;
-    } else {
-      into.call.fail(observe::ServerFailure::refused, describe(attempt.error));
-    }
-    co_return Opened::next_server;
+    co_return Opened::next_address;
   }
-  into.connection =
-      new UpstreamConnection(services_.loop, pool, server, attempt.descriptor, attempt.connected);
-  if (!attempt.connected) {
-    const Opened opened = co_await await_connected(into, deadlines);
-    if (opened != Opened::done) co_return opened;
-  }
-  upstream().reachable.store(true, std::memory_order_relaxed);
-  co_return Opened::done;
+  into.connection = new UpstreamConnection(services_.loop, pool, server, attempt.descriptor,
+                                           attempt.connected, address);
+  if (attempt.connected) co_return Opened::done;
+  const Opened opened = co_await await_connected(into, deadlines);
+  co_return opened;
 }
 
 Task<ServerConnector::Opened> ServerConnector::await_connected(Connected& into,
@@ -97,8 +125,9 @@ Task<ServerConnector::Opened> ServerConnector::await_connected(Connected& into,
   const TimePoint due = std::min(now + patience, deadlines.head_due());
   const Wake wake =
       co_await parking_.park({.deadline = due, .client_gone = true}, &into.connection->writable());
-  const int error = wake == Wake::ready ? connect_error(into.connection->descriptor()) : 0;
-  if (wake == Wake::ready && error == 0) co_return Opened::done;
+  error_ = wake == Wake::ready ? connect_error(into.connection->descriptor()) : 0;
+  if (wake == Wake::ready && error_ == 0) co_return Opened::done;
+  const std::size_t server = into.connection->server(), address = into.connection->address();
   into.connection->retire();
   into.connection.reset();
   if (wake == Wake::client_gone) {
@@ -110,11 +139,9 @@ Task<ServerConnector::Opened> ServerConnector::await_connected(Connected& into,
     into.fault = deadlines.fault_at(Clock::now(), false);
     co_return Opened::ended;
   }
-  if (has_timed_out_) {
-    into.call.fail(observe::ServerFailure::connect_timeout);
-  } else {
-    into.call.fail(observe::ServerFailure::refused, describe(error));
-  }
+  if (!has_timed_out_) co_return Opened::next_address;
+  upstream().servers.leave_address(server, address, upstream().endpoints[server].addresses.size());
+  into.call.fail(observe::ServerFailure::connect_timeout);
   co_return Opened::next_server;
 }
 

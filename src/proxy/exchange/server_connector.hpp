@@ -50,10 +50,12 @@ class ServerConnector {
   std::size_t asked_server() const { return asked_server_; }
 
  private:
-  enum class Opened : std::uint8_t { done, next_server, ended };
+  enum class Opened : std::uint8_t { done, next_address, next_server, ended };
 
   Task<> reserve_connection();
   Task<Opened> open(std::size_t server, Connected& into, const Deadlines& deadlines);
+  Task<Opened> open_to(std::size_t server, std::size_t address, Connected& into,
+                       const Deadlines& deadlines);
   Task<Opened> await_connected(Connected& into, const Deadlines& deadlines);
   std::optional<Fault> fault_after_all();
   Fault circuits_open(Milliseconds left);
@@ -69,6 +71,7 @@ class ServerConnector {
   // The connect() under way:
   TimePoint give_up_ = kNever;  // set with the first server that is waited for
   bool has_timed_out_ = false;
+  int error_ = 0;          // errno value of the last attempt
   bool is_short_ = false;  // of descriptors, ports or memory
 };
 

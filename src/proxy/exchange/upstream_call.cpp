@@ -361,7 +361,7 @@ Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
     call_.fail(*fault.failure, fault.cause);
   } else {
     request_.generation->circuits(request_.subject.upstream)
-        .count_failure(connection_->server(), *fault.failure, fault.cause);
+        .count_failure(connection_->server(), connection_->address(), *fault.failure, fault.cause);
   }
   return fault;
 }

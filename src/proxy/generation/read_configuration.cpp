@@ -11,14 +11,16 @@ namespace spillway::proxy {
 
 namespace {
 
-bool is_of_listener(const config::ListenAddress& listen, const Endpoint& endpoint) {
+bool is_of_listener(const config::ListenAddress& listen, const Endpoint& server) {
   namespace ip = boost::asio::ip;
-  const ip::address address = endpoint.address.address();
-  const ip::address_v6 v6 =
-      address.is_v6() ? address.to_v6() : ip::make_address_v6(ip::v4_mapped, address.to_v4());
-  IpAddress server;
-  std::ranges::copy(v6.to_bytes(), server.bytes.begin());
-  return config::is_own_address(listen, server, endpoint.address.port());
+  return std::ranges::any_of(server.addresses, [&](const ip::tcp::endpoint& to) {
+    const ip::address address = to.address();
+    const ip::address_v6 v6 =
+        address.is_v6() ? address.to_v6() : ip::make_address_v6(ip::v4_mapped, address.to_v4());
+    IpAddress bytes;
+    std::ranges::copy(v6.to_bytes(), bytes.bytes.begin());
+    return config::is_own_address(listen, bytes, to.port());
+  });
 }
 
 }  // namespace

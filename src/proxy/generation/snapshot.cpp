@@ -63,6 +63,10 @@ void read_upstreams(Generation& generation, bool with_dead_letters, observe::Sna
     each.is_live = upstream.is_live();
     each.open_circuits = upstream.open_circuits.load();
     upstream.servers.read_snapshot(each);
+    for (std::size_t s = 0; s < each.servers.size(); ++s) {
+      const std::size_t address = upstream.servers.address_in_use(s);
+      each.servers[s].address = to_text(upstream.endpoints[s].addresses[address]);
+    }
     read_dead_letters(upstream.dead_letters, with_dead_letters, each, now);
     read_overload_status(upstream, generation.config.classes.size(), each, now);
   }

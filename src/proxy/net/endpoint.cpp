@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <cerrno>
 #include <cstring>
@@ -23,14 +24,26 @@ Endpoint resolve(const std::string& server) {
   boost::system::error_code error;
   const auto found = asio::ip::tcp::resolver(io).resolve(host, port, error);
   if (error || found.empty()) throw std::runtime_error("which has no address: " + error.message());
-  return {server, *found.begin()};
+  Endpoint result{.name = server, .addresses = {}};
+  for (const auto& one : found) {
+    const bool is_known = std::ranges::count(result.addresses, one.endpoint()) != 0;
+    if (!is_known && result.addresses.size() < kMostAddresses)
+      result.addresses.push_back(one.endpoint());
+  }
+  return result;
 }
 
-ConnectAttempt begin_connect(const Endpoint& endpoint) {
+std::string to_text(const asio::ip::tcp::endpoint& address) {
+  const std::string host = address.address().to_string();
+  const std::string port = ":" + std::to_string(address.port());
+  return address.address().is_v6() ? "[" + host + "]" + port : host + port;
+}
+
+ConnectAttempt begin_connect(const asio::ip::tcp::endpoint& address) {
   const int descriptor =
-      ::socket(endpoint.address.data()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+      ::socket(address.data()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return {.error = errno};
-  if (::connect(descriptor, endpoint.address.data(), endpoint.address.size()) == 0) {
+  if (::connect(descriptor, address.data(), address.size()) == 0) {
     return {.descriptor = descriptor, .connected = true};
   }
   const int error = errno;

@@ -1,20 +1,29 @@
-// The address of an upstream's server, and non-blocking connection attempts to it.
+// The addresses of an upstream's server, and non-blocking connection attempts to it.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace spillway::proxy {
 
 struct Endpoint {
   std::string name;  // as configured, "host:port"
-  boost::asio::ip::tcp::endpoint address;
+  // In the order of the resolver, each once; at least one.
+  std::vector<boost::asio::ip::tcp::endpoint> addresses;
 };
 
-// Resolves "host:port" or "[v6]:port" and takes the first address. Blocks, so it is called only
-// when a configuration is read. Throws std::runtime_error that says why if there is no address.
+// Of a name with more the first ones are used.
+inline constexpr std::size_t kMostAddresses = 8;
+
+// Resolves "host:port" or "[v6]:port". Blocks, so it is called only when a configuration is read.
+// Throws std::runtime_error that says why if there is no address.
 Endpoint resolve(const std::string& server);
+
+// "127.0.0.1:80", "[::1]:80".
+std::string to_text(const boost::asio::ip::tcp::endpoint& address);
 
 // A non-blocking connection attempt (connect(2)). Unless it is connected or failed at once, the
 // descriptor becomes writable when the outcome is known: see connect_error().
@@ -23,7 +32,7 @@ struct ConnectAttempt {
   bool connected = false;
   int error = 0;  // errno value if it failed at once
 };
-ConnectAttempt begin_connect(const Endpoint& endpoint);
+ConnectAttempt begin_connect(const boost::asio::ip::tcp::endpoint& address);
 
 // The outcome of a connection attempt that became writable: 0, or an errno value.
 int connect_error(int descriptor);

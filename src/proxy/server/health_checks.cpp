@@ -10,12 +10,9 @@
 #include <exception>
 #include <utility>
 
-#include "proxy/upstream/health_probe.hpp"
-
 namespace spillway::proxy {
 
 namespace asio = boost::asio;
-using observe::HealthCheckResult;
 
 HealthChecks::HealthChecks(std::shared_ptr<Generation> generation,
                            std::vector<std::unique_ptr<Worker>>& workers, observe::Log& log,
@@ -56,19 +53,31 @@ asio::awaitable<void> HealthChecks::check(UpstreamId upstream, std::size_t serve
     co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
     if (stopped_) break;
     due = Clock::now() + jittered(settings.interval);
-    const HealthCheckResult result = co_await probe_health(settings, endpoint);
-    if (!stopped_) record(upstream, server, result);
+    const std::size_t address =
+        generation_->upstreams[index(upstream)].servers.address_in_use(server);
+    Probed probed = co_await probe_health(settings, endpoint, address);
+    if (!stopped_) record(upstream, server, std::move(probed));
   }
 }
 
-void HealthChecks::record(UpstreamId id, std::size_t server, HealthCheckResult result) {
+void HealthChecks::record(UpstreamId id, std::size_t server, Probed probed) {
   Upstream& upstream = generation_->upstreams[index(id)];
-  const bool passed = result == HealthCheckResult::success;
+  const observe::HealthCheckReport report = std::move(probed.report);
+  if (probed.is_connected) {
+    upstream.servers.use_address(server, probed.address);
+  } else if (report.reason == observe::HealthCheckReason::timeout) {
+    upstream.servers.leave_address(server, probed.address,
+                                   upstream.endpoints[server].addresses.size());
+  }
+  const bool passed = report.reason == observe::HealthCheckReason::success;
   if (passed) upstream.reachable.store(true, std::memory_order_relaxed);
-  if (!upstream.servers.record_check(server, result)) return;
+  const bool was_known = upstream.servers.health(server) != resilience::HealthState::unknown;
+  if (!upstream.servers.record_check(server, report)) return;
+  if (passed && !was_known) return;  // it has never failed
   log_.server_event(passed ? observe::ServerEvent::health_check_passed
                            : observe::ServerEvent::health_check_failed,
-                    upstream.config.name, upstream.endpoints[server].name, name(result));
+                    upstream.config.name, upstream.endpoints[server].name, name(report.reason),
+                    report.detail);
   if (!passed) close_idle_connections(id, server);
 }
 

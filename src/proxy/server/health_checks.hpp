@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "observe/health_check_result.hpp"
 #include "observe/log.hpp"
 #include "proxy/generation/generation.hpp"
+#include "proxy/upstream/health_probe.hpp"
 #include "proxy/worker/worker.hpp"
 
 namespace spillway::proxy {
@@ -38,7 +38,7 @@ class HealthChecks : public std::enable_shared_from_this<HealthChecks> {
 
  private:
   boost::asio::awaitable<void> check(UpstreamId upstream, std::size_t server);
-  void record(UpstreamId upstream, std::size_t server, observe::HealthCheckResult result);
+  void record(UpstreamId upstream, std::size_t server, Probed probed);
   void close_idle_connections(UpstreamId upstream, std::size_t server);
   Duration jittered(Milliseconds interval);
 

@@ -17,6 +17,7 @@ Circuits::Call::Call(Call&& other) noexcept
     : allowed_(other.allowed_),
       circuits_(std::exchange(other.circuits_, nullptr)),
       server_(other.server_),
+      address_(other.address_),
       call_(other.call_),
       source_(other.source_) {}
 
@@ -26,6 +27,7 @@ Circuits::Call& Circuits::Call::operator=(Call&& other) noexcept {
   allowed_ = other.allowed_;
   circuits_ = std::exchange(other.circuits_, nullptr);
   server_ = other.server_;
+  address_ = other.address_;
   call_ = other.call_;
   source_ = other.source_;
   return *this;
@@ -38,7 +40,7 @@ void Circuits::Call::answered() {
 
 void Circuits::Call::fail(observe::ServerFailure kind, std::string_view detail) {
   if (circuits_ == nullptr) return;
-  circuits_->count_failure(server_, kind, detail);
+  circuits_->count_failure(server_, address_, kind, detail);
   end(CallResult::failure, name(kind));
 }
 
@@ -95,12 +97,14 @@ bool Circuits::judges_sources() const {
   return !breakers_.empty() || upstream_.servers.has_suspects();
 }
 
-void Circuits::count_failure(std::size_t server, observe::ServerFailure kind,
+void Circuits::count_failure(std::size_t server, std::size_t address, observe::ServerFailure kind,
                              std::string_view detail) {
   const auto left_out = upstream_.servers.count_failure(server, kind, Clock::now());
   if (!left_out) return;
+  const Endpoint& endpoint = upstream_.endpoints[server];
   log_.server_failure({.upstream = upstream_.config.name,
-                       .server = upstream_.endpoints[server].name,
+                       .server = endpoint.name,
+                       .address = to_text(endpoint.addresses[address]),
                        .kind = kind,
                        .detail = detail,
                        .left_out = *left_out});

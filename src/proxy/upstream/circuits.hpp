@@ -42,6 +42,8 @@ class Circuits {
     void answered();  // a good head has come
     // Whose request it is: where it is known, a failure is not the server's alone.
     void of(const resilience::FailureSource& source) { source_ = source; }
+    // The address of the server that it is made to.
+    void to(std::size_t address) { address_ = address; }
     void succeed() { end(resilience::CallResult::success, "success"); }
     void ignore() { end(resilience::CallResult::ignored, {}); }
     // Counted; logged at a limited rate. `detail`: the cause, where the kind does not say it all.
@@ -56,6 +58,7 @@ class Circuits {
     bool allowed_ = false;
     Circuits* circuits_ = nullptr;  // null: not allowed, or ended
     std::size_t server_ = 0;
+    std::size_t address_ = 0;
     resilience::CircuitBreaker::Call call_;
     std::optional<resilience::FailureSource> source_;
   };
@@ -83,7 +86,8 @@ class Circuits {
   bool judges_sources() const;
 
   // A failure that is not a call's: counted and logged, without effect on circuits or ejection.
-  void count_failure(std::size_t server, observe::ServerFailure kind, std::string_view detail = {});
+  void count_failure(std::size_t server, std::size_t address, observe::ServerFailure kind,
+                     std::string_view detail = {});
 
  private:
   void record(const Call& call, resilience::CallResult result, std::string_view why);

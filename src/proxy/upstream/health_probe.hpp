@@ -1,6 +1,7 @@
 // One active health check of one server: connects and, if the configuration names a path, sends a
 // GET for it and compares the status of the response with the configured range. Without a path an
-// established connection is enough.
+// established connection is enough. Of a server's addresses the one in use is asked, or else the
+// next one that does not refuse.
 //
 // A probe opens a connection of its own, outside the keep-alive pools and the connection budget,
 // and reads at most kMaxProbeBytes. The response head has to pass the parser that also checks
@@ -25,12 +26,19 @@ inline constexpr std::size_t kMaxProbeBytes = 4096;
 std::string probe_request(const config::HealthCheck& check, const Endpoint& server);
 
 // The result, given all bytes received so far; nullopt: the head is not complete yet. Pure.
-std::optional<observe::HealthCheckResult> judge_probe_response(std::string_view received,
+std::optional<observe::HealthCheckReport> judge_probe_response(std::string_view received,
                                                                const config::HealthCheck& check);
 
-// Runs one probe within `check.timeout`. Both arguments must outlive it. Cancelling it (terminal
-// cancellation) closes the connection at once; the result then means nothing.
-boost::asio::awaitable<observe::HealthCheckResult> probe_health(const config::HealthCheck& check,
-                                                                const Endpoint& server);
+struct Probed {
+  observe::HealthCheckReport report;
+  std::size_t address = 0;  // of the server's, the last that was asked
+  bool is_connected = false;
+};
+
+// Runs one probe within `check.timeout`, beginning with that address of the server. The first two
+// arguments must outlive it. Cancelling it (terminal cancellation) closes the connection at once;
+// the result then means nothing.
+boost::asio::awaitable<Probed> probe_health(const config::HealthCheck& check,
+                                            const Endpoint& server, std::size_t address = 0);
 
 }  // namespace spillway::proxy

@@ -1,5 +1,7 @@
 #include "proxy/upstream/servers.hpp"
 
+#include <utility>
+
 #include "base/ids.hpp"
 #include "resilience/balance.hpp"
 #include "resilience/configured.hpp"
@@ -33,6 +35,7 @@ Servers::Servers(const config::Upstream& settings)
       ejection_enabled_(limits_of(settings).max_ejected > 0),
       ejections_(limits_of(settings), settings.servers.size()),
       health_(settings.servers.size(), health_of(settings)),
+      last_checks_(settings.servers.size()),
       counts_(settings.servers.size()) {}
 
 ServerSet Servers::up() {
@@ -77,12 +80,14 @@ std::optional<std::uint64_t> Servers::count_failure(std::size_t server, observe:
   return count > logged ? count - logged - 1 : 0;
 }
 
-bool Servers::record_check(std::size_t server, observe::HealthCheckResult result) {
+bool Servers::record_check(std::size_t server, observe::HealthCheckReport report) {
   using observe::HealthCheckResult;
+  const HealthCheckResult result = result_of(report.reason);
   counts_[server].checks[index(result)].fetch_add(1, std::memory_order_relaxed);
   if (result == HealthCheckResult::skipped) return false;
   const TimePoint now = Clock::now();
   const std::lock_guard lock(mutex_);
+  last_checks_[server] = std::move(report);
   if (!health_[server].record(result == HealthCheckResult::success)) return false;
   if (health_[server].state() == HealthState::well) ejections_.readmit(server, now);
   publish(now);
@@ -132,6 +137,7 @@ void Servers::read_snapshot(observe::UpstreamSnapshot& snapshot) const {
   for (std::size_t server = 0; server < health_.size(); ++server) {
     observe::ServerSnapshot& of = snapshot.servers[server];
     of.health = health_[server].state();
+    of.last_check = last_checks_[server];
     of.ejected_for = ejections_.left(server, now);
     of.is_up = of.health != HealthState::unwell && of.ejected_for == Duration{0};
     of.in_flight = in_flight[server];

@@ -42,6 +42,20 @@ class Servers {
 
   InFlightCounts in_flight;
 
+  // Of the server's addresses the one that connections begin with: the last that one was made to.
+  std::size_t address_in_use(std::size_t server) const {
+    return counts_[server].address.load(std::memory_order_relaxed);
+  }
+  void use_address(std::size_t server, std::size_t address) {
+    if (address_in_use(server) != address)
+      counts_[server].address.store(address, std::memory_order_relaxed);
+  }
+  // It did not answer in time: the next of `addresses`, unless another one is in use by now.
+  void leave_address(std::size_t server, std::size_t address, std::size_t addresses) {
+    counts_[server].address.compare_exchange_strong(address, (address + 1) % addresses,
+                                                    std::memory_order_relaxed);
+  }
+
   // False: nothing is ever ejected, results of calls need not be recorded.
   bool ejection_enabled() const { return ejection_enabled_; }
   // `source`: of a failed response; of a success while has_suspects().
@@ -69,7 +83,7 @@ class Servers {
   // Records the result of a health check; true if the server's health changed. Becoming well ends
   // an ejection (the server was probably restarted); staying well does not, since requests may fail
   // where checks pass.
-  bool record_check(std::size_t server, observe::HealthCheckResult result);
+  bool record_check(std::size_t server, observe::HealthCheckReport report);
   resilience::HealthState health(std::size_t server) const;
 
   // After a reload: takes over health and ejections of servers of the same name. Counts stay with
@@ -92,6 +106,7 @@ class Servers {
     std::atomic<std::uint32_t> in_a_row{0};
     std::atomic<std::uint32_t> open_circuits{0};
     std::atomic<std::uint64_t> ejections{0};
+    std::atomic<std::size_t> address{0};
     std::array<std::atomic<std::uint64_t>, observe::kHealthCheckResultCount> checks{};
   };
 
@@ -111,6 +126,7 @@ class Servers {
   mutable std::mutex mutex_;  // guards:
   resilience::Ejections ejections_;
   std::vector<resilience::Health> health_;
+  std::vector<std::optional<observe::HealthCheckReport>> last_checks_;
 
   // Copies of what the lock guards, for lock-free reads; bit sets of servers.
   std::atomic<std::uint64_t> unwell_{0};

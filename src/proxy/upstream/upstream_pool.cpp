@@ -5,11 +5,12 @@
 namespace spillway::proxy {
 
 UpstreamConnection::UpstreamConnection(EventLoop& loop, UpstreamPool& pool, std::size_t server,
-                                       int descriptor, bool is_connected)
+                                       int descriptor, bool is_connected, std::size_t address)
     : Stream(loop, descriptor, is_connected),
       pool_(&pool),
       gauges_(*pool.gauges_),
-      server_(server) {
+      server_(server),
+      address_(address) {
   gauges_.upstream_connections.add();
   pool_->in_flight_.begin(server_);
 }

@@ -32,11 +32,13 @@ class UpstreamConnection final : public Stream {
  public:
   // Takes over one unit of the pool's budget, acquired by the caller; retire() or the destructor
   // releases it. Counts as in flight at its server while not idle.
+  // `address`: which of the server's.
   UpstreamConnection(EventLoop& loop, UpstreamPool& pool, std::size_t server, int descriptor,
-                     bool is_connected);
+                     bool is_connected, std::size_t address = 0);
 
   bool reused() const { return reused_; }
   std::size_t server() const { return server_; }
+  std::size_t address() const { return address_; }
   // Detaches from the pool: releases the budget and the in-flight count, but stays open. For
   // connections that outlive their request (tunnels, event streams). Not to be given back.
   void leave_pool();
@@ -53,6 +55,7 @@ class UpstreamConnection final : public Stream {
   UpstreamPool* pool_;  // null after leave_pool()
   observe::WorkerGauges& gauges_;
   std::size_t server_;
+  std::size_t address_;
   TimePoint idle_since_{};
   std::uint64_t looks_when_idle_ = 0;  // see EventLoop
   bool idle_ = false;

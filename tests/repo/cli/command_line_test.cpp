@@ -116,6 +116,16 @@ TEST_CASE("bad usage is 2 and asking for help is fine") {
   CHECK(run("run --help").code == 0);
 }
 
+TEST_CASE("a word that is no command is named, with those that there are") {
+  CHECK(contains(run("chekc --config x").err, "\"chekc\" is no command; run, check, "));
+  const Result jobs = run("jobs foo");
+  CHECK(jobs.code == 2);
+  CHECK(contains(jobs.err, "\"foo\" is no command; list, "));
+  const Result version = run("--version");
+  CHECK(version.code == 0);
+  CHECK(contains(version.out, "spillway 0."));
+}
+
 TEST_CASE("an answer that cannot be written is a failure at run time") {
   CHECK(run("check --config " + kShipped + " >/dev/full").code == 1);
   CHECK(run("schema >/dev/full").code == 1);

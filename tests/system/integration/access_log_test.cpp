@@ -83,6 +83,53 @@ TEST_CASE("the access log tells why a request was denied or degraded or let pass
   CHECK(passed["decision"]["reason"] == "");
 }
 
+TEST_CASE("the access log tells the size of what Spillway says itself") {
+  Backend backend;
+  ProxyProcess proxy(configuration({backend.peer.address()}, {{"log", {{"access_sample", 1}}}}));
+  RawClient client(proxy.port());
+  const std::string id = "X-Request-Id: own-";
+  const Message answer =
+      client.ask("PUT / HTTP/1.1\r\nHost: a\r\n" + id + "1\r\nContent-Length: 104857601\r\n\r\n");
+  CHECK(answer.status() == 413);
+  CHECK(answer.body.find("The body is longer than 104857600 bytes (limits.body_bytes).") !=
+        std::string::npos);
+  const json line = access_line(proxy, "own-1");
+  CHECK(line["bytes"] == answer.body.size());
+  CHECK(line["detail"] == "The body is longer than 104857600 bytes (limits.body_bytes).");
+}
+
+TEST_CASE("a request that is too long is told which limit it exceeds") {
+  Backend backend;
+  ProxyProcess proxy(configuration({backend.peer.address()}));
+  const auto detail = [&](const std::string& request) {
+    RawClient client(proxy.port());
+    return json::parse(client.ask(request).body)["detail"].get<std::string>();
+  };
+  const std::string begin = "GET / HTTP/1.1\r\nHost: a\r\n";
+  CHECK(detail(begin + "X: " + std::string(70'000, 'x') + "\r\n\r\n") ==
+        "The header section is longer than 65536 bytes (limits.header_bytes).");
+  CHECK(detail("GET /" + std::string(9'000, 'x') + " HTTP/1.1\r\nHost: a\r\n\r\n") ==
+        "The request line is longer than 8192 bytes.");
+  std::string many = begin;
+  for (int n = 0; n < 130; ++n) many += "X: y\r\n";
+  CHECK(detail(many + "\r\n") == "The header section has more than 128 fields.");
+  CHECK(detail(std::string("\x16\x03\x01\x02\x00\x01", 6)) ==
+        "This is TLS; the port speaks plain HTTP.");
+}
+
+TEST_CASE("a peer that is not trusted and sends X-Forwarded-For is told of once") {
+  Backend backend;
+  ProxyProcess proxy(configuration({backend.peer.address()}));
+  RawClient client(proxy.port());
+  for (int n = 0; n < 3; ++n)
+    CHECK(client.ask(get("/", "X-Forwarded-For: 192.0.2.1\r\n")).status() == 200);
+  CHECK(
+      proxy.process().wait_for_output("\"event\":\"untrusted_forwarding\",\"peer\":\"127.0.0.1\""));
+  const std::string& log = proxy.process().err();
+  const auto first = log.find("untrusted_forwarding");
+  CHECK(log.find("untrusted_forwarding", first + 1) == std::string::npos);
+}
+
 TEST_CASE("the access log tells of the gate's refusal though the rules let the request try") {
   Backend backend;
   ProxyProcess proxy(overloadable(backend.peer.address(), {{"log", {{"access_sample", 1}}},

@@ -45,10 +45,10 @@ TEST_CASE("a server that says it is unwell is left out though it serves and take
   RawClient client(proxy.port());
   for (int n = 0; n < 10; ++n) CHECK(client.ask(get("/")).status() == 200);
   CHECK(servers[0].requests() == 5);
-  CHECK(health_becomes(proxy, 0, "well"));
+  CHECK(health_becomes(proxy, 0, "healthy"));
 
   servers[0].answer_checks_with(500);
-  CHECK(health_becomes(proxy, 0, "unwell"));
+  CHECK(health_becomes(proxy, 0, "unhealthy"));
   CHECK(proxy.state()["upstreams"][0]["servers"][0]["up"] == false);
   CHECK(proxy.metric(checks(servers[0].address(), "failure")) >= 3);
   const auto before = servers[0].requests();
@@ -63,7 +63,7 @@ TEST_CASE("a server that says it is unwell is left out though it serves and take
   }));
 
   servers[0].answer_checks_with(204);
-  CHECK(health_becomes(proxy, 0, "well"));
+  CHECK(health_becomes(proxy, 0, "healthy"));
   for (int n = 0; n < 20; ++n) CHECK(client.ask(get("/")).status() == 200);
   CHECK(servers[0].requests() == before + 10);
 }
@@ -72,8 +72,8 @@ TEST_CASE("servers that are all unhealthy are still used and /readyz says not re
   std::array<MortalServer, 2> servers;
   for (MortalServer& server : servers) server.answer_checks_with(404);
   const ProxyUnderTest proxy(checked_over({servers[0].address(), servers[1].address()}));
-  CHECK(health_becomes(proxy, 0, "unwell"));
-  CHECK(health_becomes(proxy, 1, "unwell"));
+  CHECK(health_becomes(proxy, 0, "unhealthy"));
+  CHECK(health_becomes(proxy, 1, "unhealthy"));
   RawClient client(proxy.port());
   for (int n = 0; n < 20; ++n) CHECK(client.ask(get("/")).status() == 200);
   CHECK(servers[0].requests() == 10);
@@ -82,7 +82,7 @@ TEST_CASE("servers that are all unhealthy are still used and /readyz says not re
   CHECK(not_ready.status() == 503);
   CHECK(not_ready.body.find("no live upstream") != std::string::npos);
   servers[1].answer_checks_with(200);
-  CHECK(health_becomes(proxy, 1, "well"));
+  CHECK(health_becomes(proxy, 1, "healthy"));
   CHECK(proxy.admin("/readyz").status() == 200);
 }
 
@@ -90,11 +90,11 @@ TEST_CASE("without a path a connection says that a server is well") {
   MortalServer server, dead;
   dead.die();
   const ProxyUnderTest proxy(checked_over({server.address(), dead.address()}, {{"path", ""}}));
-  CHECK(health_becomes(proxy, 0, "well"));
-  CHECK(health_becomes(proxy, 1, "unwell"));
+  CHECK(health_becomes(proxy, 0, "healthy"));
+  CHECK(health_becomes(proxy, 1, "unhealthy"));
   CHECK(server.checks() == 0);
   dead.revive();
-  CHECK(health_becomes(proxy, 1, "well"));
+  CHECK(health_becomes(proxy, 1, "healthy"));
 }
 
 TEST_CASE("a server that is back is used at once though it was ejected for long") {
@@ -102,14 +102,14 @@ TEST_CASE("a server that is back is used at once though it was ejected for long"
   json settings = checked_over({servers[0].address(), servers[1].address()});
   settings["upstreams"][0]["ejection"] = {{"consecutive_failures", 1}, {"base_ms", 300'000}};
   const ProxyUnderTest proxy(settings);
-  CHECK(health_becomes(proxy, 0, "well"));
+  CHECK(health_becomes(proxy, 0, "healthy"));
   servers[0].die();
   RawClient client(proxy.port());
   for (int n = 0; n < 4; ++n) CHECK(client.ask(get("/")).status() == 200);
   CHECK(proxy.state()["upstreams"][0]["servers"][0]["ejected_for_ms"] > 200'000);
-  CHECK(health_becomes(proxy, 0, "unwell"));
+  CHECK(health_becomes(proxy, 0, "unhealthy"));
   servers[0].revive();
-  CHECK(health_becomes(proxy, 0, "well"));
+  CHECK(health_becomes(proxy, 0, "healthy"));
   for (int n = 0; n < 4; ++n) CHECK(client.ask(get("/")).status() == 200);
   CHECK(servers[0].requests() == 2);
 }
@@ -119,7 +119,7 @@ TEST_CASE("a check that keeps passing does not take back a server that fails its
   json settings = checked_over({servers[0].address(), servers[1].address()});
   settings["upstreams"][0]["ejection"] = {{"consecutive_failures", 1}, {"base_ms", 300'000}};
   const ProxyUnderTest proxy(settings);
-  CHECK(health_becomes(proxy, 0, "well"));
+  CHECK(health_becomes(proxy, 0, "healthy"));
   servers[0].answer_with(500);
   RawClient client(proxy.port());
   for (int n = 0; n < 4; ++n) client.ask(get("/"));
@@ -128,7 +128,7 @@ TEST_CASE("a check that keeps passing does not take back a server that fails its
   const Deadline deadline;
   while (servers[0].checks() < before + 5 && !deadline.passed()) client.ask(get("/"));
   CHECK(servers[0].requests() == 1);
-  CHECK(proxy.state()["upstreams"][0]["servers"][0]["health"] == "well");
+  CHECK(proxy.state()["upstreams"][0]["servers"][0]["health"] == "healthy");
 }
 
 TEST_CASE("without health checks no server is probed") {

@@ -152,6 +152,15 @@ TEST_CASE("a server that is the admin listener is a problem") {
   load_good(R"({"admin":{"port":0},"upstreams":[{"name":"a","servers":["127.0.0.1:9090"]}]})");
 }
 
+TEST_CASE("a health check's time is at most its interval where it is not given") {
+  const auto timeout = [](const std::string& check) {
+    return load_good(upstream(R"("health_check":)" + check)).upstreams.at(0).health_check->timeout;
+  };
+  CHECK(timeout(R"({"interval_ms":500})") == Milliseconds{500});
+  CHECK(timeout(R"({"interval_ms":5000})") == Milliseconds{1000});
+  CHECK(timeout(R"({"interval_ms":500,"timeout_ms":20})") == Milliseconds{20});
+}
+
 TEST_CASE("a route names the protocols that may be upgraded to and never h2c") {
   const auto route = [](const std::string& upgrades) {
     return with(R"("default_route":{"upgrades":)" + upgrades + "}");

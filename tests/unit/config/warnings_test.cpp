@@ -34,6 +34,18 @@ TEST_CASE("a time to come in that is shorter than the default is warned of, with
   CHECK(found[0].message.find("WCAG 2.2.1") != std::string::npos);
 }
 
+TEST_CASE("a directory for temporary files that cannot be written to is warned of") {
+  const auto warned = [](const std::string& limits) {
+    return warnings(load_good(with(R"("limits":)" + limits)));
+  };
+  CHECK(warned(R"({"temp_file_directory":"/tmp"})").empty());
+  CHECK(warned(R"({"temp_file_directory":"/no/such","temp_file_bytes":0})").empty());
+  const Problems found = warned(R"({"temp_file_directory":"/no/such"})");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].path == "$.limits.temp_file_directory");
+  CHECK(found[0].message.starts_with("cannot write to /no/such: No such file or directory"));
+}
+
 TEST_CASE("more tunnels than half of the connections are warned of, unless by default") {
   const auto warned = [](const std::string& limits) {
     return warnings(load_good(with(R"("limits":)" + limits)));

@@ -85,13 +85,15 @@ std::vector<nlohmann::json> all_events() {
     log.shedding_does_not_help("x", {});
     log.errors_of_one_source("x", {.left_out = overload::LeftOut{}});
     log.errors_of_one_source_ended("x", {});
-    log.server_failure({.detail = "x"});
+    log.server_failure({.address = "[::1]:1", .detail = "x"});
     for (const auto what : {ServerEvent::ejected, ServerEvent::returned,
                             ServerEvent::circuit_opened, ServerEvent::circuit_closed,
                             ServerEvent::health_check_failed, ServerEvent::health_check_passed}) {
-      log.server_event(what, "app", "a:1", "success");
+      const bool has_detail = what == ServerEvent::health_check_failed;
+      log.server_event(what, "app", "a:1", "success", has_detail ? "503" : "");
     }
     log.temp_file_failed("/var/tmp", "x");
+    log.untrusted_forwarding("10.0.0.5");
     for (const auto kind :
          {JobChange::Kind::cancelled, JobChange::Kind::replayed, JobChange::Kind::purged}) {
       log.jobs_changed({kind, "127.0.0.1", {}, 1});

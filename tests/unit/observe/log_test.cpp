@@ -134,11 +134,13 @@ TEST_CASE("state changes of a server are events with names and a reason") {
     log.server_event(ServerEvent::circuit_closed, "app", "10.0.0.1:80", "success");
     log.server_failure({.upstream = "app",
                         .server = "10.0.0.1:80",
+                        .address = "10.0.0.1:80",
                         .kind = ServerFailure::refused,
                         .detail = "Connection refused",
                         .left_out = 12});
+    log.server_failure({.server = "localhost:80", .address = "[::1]:80"});
   });
-  REQUIRE(lines.size() == 3);
+  REQUIRE(lines.size() == 4);
   CHECK(lines[0]["event"] == "server_ejected");
   CHECK(lines[0]["level"] == "warn");
   CHECK(lines[0]["upstream"] == "app");
@@ -150,6 +152,27 @@ TEST_CASE("state changes of a server are events with names and a reason") {
   CHECK(lines[2]["reason"] == "refused");
   CHECK(lines[2]["detail"] == "Connection refused");
   CHECK(lines[2]["left_out"] == 12);
+  CHECK_FALSE(lines[2].contains("address"));  // the server is configured as that
+  CHECK(lines[3]["address"] == "[::1]:80");
+}
+
+TEST_CASE(
+    "of peers that are not trusted and send X-Forwarded-For the first three are told of once") {
+  const auto lines = lines_of([](Log& log) {
+    CHECK(log.tells_untrusted_forwarding());
+    for (const char* peer : {"10.0.0.5", "10.0.0.5", "10.0.0.6", "::1", "10.0.0.7", "10.0.0.5"})
+      log.untrusted_forwarding(peer);
+    CHECK_FALSE(log.tells_untrusted_forwarding());
+  });
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0]["event"] == "untrusted_forwarding");
+  CHECK(lines[0]["level"] == "warn");
+  CHECK(lines[0]["peer"] == "10.0.0.5");
+  CHECK(lines[0]["message"] ==
+        "10.0.0.5 sends X-Forwarded-For and is not in trusted_peers: its forwarding fields are "
+        "ignored");
+  CHECK(lines[1]["peer"] == "10.0.0.6");
+  CHECK(lines[2]["peer"] == "::1");
 }
 
 TEST_CASE("an access line survives whatever the client sent") {

@@ -86,8 +86,10 @@ inline Snapshot sample_snapshot() {
   snapshot.waiting_rooms.back().counts.types.push_back({.name = "gpu"});
   snapshot.are_places_kept = true;
   ServerSnapshot& sick = snapshot.upstreams[1].servers[1];
+  sick.address = "10.0.0.2:80";
   sick.is_up = false;
   sick.health = resilience::HealthState::unwell;
+  sick.last_check = HealthCheckReport{.reason = HealthCheckReason::status, .detail = "503"};
   sick.ejected_for = Milliseconds{1500};
   sick.in_flight = 4;
   sick.open_circuits = 3;

@@ -72,8 +72,12 @@ TEST_CASE("the state report shows each server of each upstream") {
   CHECK(well["circuit"].is_null());
   const auto& sick = json["upstreams"][1]["servers"][1];
   CHECK(sick["name"] == "10.0.0.2:80");
+  CHECK(sick["address"] == "10.0.0.2:80");
   CHECK(sick["up"] == false);
-  CHECK(sick["health"] == "unwell");
+  CHECK(sick["health"] == "unhealthy");
+  CHECK(sick["last_check"]["result"] == "status");
+  CHECK(sick["last_check"]["detail"] == "503");
+  CHECK(well["last_check"].is_null());
   CHECK(sick["ejected_for_ms"] == 1500);
   CHECK(sick["inflight"] == 4);
   CHECK(sick["circuit"] == "open");

@@ -147,12 +147,22 @@ TEST_CASE("of very many servers others are asked each time") {
   CHECK(down.generation->upstreams[1].is_live());
 }
 
+TEST_CASE("each address of a server is asked") {
+  const RefusingPort refusing;
+  const MortalServer well;
+  Down down({refusing.address()}, {refusing.address()});
+  down.generation->upstreams[1].endpoints[0].addresses.push_back(
+      resolve(well.address()).addresses[0]);
+  Readiness readiness;
+  CHECK(reason_of(readiness, down.generation).empty());
+}
+
 TEST_CASE("a server that its health checks find unwell is not asked") {
   const MortalServer unwell;
   Down down({unwell.address()}, {unwell.address()});
   for (Upstream& upstream : down.generation->upstreams) {
     while (!upstream.servers.up().empty())
-      upstream.servers.record_check(0, observe::HealthCheckResult::failure);
+      upstream.servers.record_check(0, {observe::HealthCheckReason::refused, {}});
   }
   Readiness readiness;
   CHECK(reason_of(readiness, down.generation) == kNone);

@@ -66,8 +66,9 @@ inline nlohmann::json settings(const nlohmann::json& rule) {
 struct Process {
   explicit Process(const nlohmann::json& rule = {{"strategy", "allow"}})
       : Process(support::checked(settings(rule))) {}
-  explicit Process(config::Config config)
-      : log(config.log, std::make_shared<spdlog::sinks::null_sink_mt>()) {
+  explicit Process(config::Config config, std::shared_ptr<spdlog::sinks::sink> sink =
+                                              std::make_shared<spdlog::sinks::null_sink_mt>())
+      : log(config.log, std::move(sink)) {
     ReadConfiguration read = resolve_servers(std::move(config));
     REQUIRE(read.config);
     const ProcessContext lineage{.workers = {gauges}};

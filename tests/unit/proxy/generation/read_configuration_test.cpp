@@ -27,7 +27,7 @@ TEST_CASE("every server is looked up") {
   CHECK(read.endpoints[0].size() == 1);
   REQUIRE(read.endpoints[1].size() == 3);
   CHECK(read.endpoints[1][1].name == "localhost:3");
-  CHECK(read.endpoints[1][2].address.address().is_v6());
+  CHECK(read.endpoints[1][2].addresses.at(0).address().is_v6());
 }
 
 TEST_CASE("all servers without an address are problems with their paths") {
@@ -49,6 +49,14 @@ TEST_CASE("a name that turns out to be the listener is a problem") {
   CHECK(read.problems[0].message.find("come back for ever") != std::string::npos);
   config.listen.port = 82;
   CHECK(resolve_servers(config).config);
+}
+
+TEST_CASE("each address of a server is a literal one as it was written") {
+  const Endpoint v4 = resolve("127.0.0.1:80"), v6 = resolve("[::1]:80");
+  REQUIRE(v4.addresses.size() == 1);
+  REQUIRE(v6.addresses.size() == 1);
+  CHECK(to_text(v4.addresses[0]) == "127.0.0.1:80");
+  CHECK(to_text(v6.addresses[0]) == "[::1]:80");
 }
 
 TEST_CASE("what cannot be read is a problem whatever is thrown") {

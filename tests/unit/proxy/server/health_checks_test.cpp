@@ -1,6 +1,7 @@
 #include "proxy/server/health_checks.hpp"
 
 #include <doctest/doctest.h>
+#include <spdlog/sinks/ostream_sink.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,6 @@ namespace spillway::proxy {
 namespace {
 
 using namespace std::chrono_literals;
-using observe::HealthCheckResult;
 using resilience::HealthState;
 using support::FullBacklog;
 using support::MortalServer;
@@ -33,7 +34,8 @@ using support::ScriptedPeer;
 std::shared_ptr<Generation> checked_generation(const std::vector<std::string>& servers,
                                                Milliseconds interval, Milliseconds timeout) {
   ReadConfiguration read = resolve_servers(support::checked(
-      {{"upstreams",
+      {{"log", {{"level", "info"}}},
+       {"upstreams",
         {{{"name", "app"},
           {"servers", servers},
           {"health_check", {{"path", "/up"}, {"healthy_after", 1}, {"unhealthy_after", 1}}}}}}}));
@@ -48,7 +50,7 @@ std::shared_ptr<Generation> checked_generation(const std::vector<std::string>& s
 struct Checked {
   Checked(const std::vector<std::string>& servers, Milliseconds interval, Milliseconds timeout = 5s)
       : generation(checked_generation(servers, interval, timeout)),
-        log(generation->config.log),
+        log(generation->config.log, std::make_shared<spdlog::sinks::ostream_sink_mt>(*lines)),
         checks(std::make_shared<HealthChecks>(generation, workers, log, random)) {}
 
   template <class Condition>
@@ -68,6 +70,7 @@ struct Checked {
     return generation->upstreams[0].servers.health(server);
   }
 
+  std::shared_ptr<std::ostringstream> lines = std::make_shared<std::ostringstream>();
   std::shared_ptr<Generation> generation;
   observe::Log log;
   std::vector<std::unique_ptr<Worker>> workers;
@@ -163,6 +166,53 @@ TEST_CASE("a check does not delay what else its thread has to do") {
   tick();
   CHECK(checked.run_until([&] { return ticks >= 100; }));  // all have begun within ten of them
   CHECK(checked.results(0) == 0);
+}
+
+TEST_CASE("checks find the address of a server that accepts and requests begin with that") {
+  const MortalServer well;
+  const FullBacklog silent;
+  Checked checked({silent.address()}, 100ms, 50ms);
+  Upstream& upstream = checked.generation->upstreams[0];
+  upstream.endpoints[0].addresses.push_back(resolve(well.address()).addresses[0]);
+  checked.checks->start(checked.io);
+  CHECK(checked.run_until([&] { return checked.health(0) == HealthState::well; }));
+  CHECK(upstream.servers.address_in_use(0) == 1);
+}
+
+TEST_CASE("the log says why a server is unhealthy and nothing of one that never failed") {
+  const MortalServer well;
+  MortalServer moved;
+  moved.answer_checks_with(404);
+  const support::RefusingPort refusing;
+  std::shared_ptr<std::ostringstream> lines;
+  {
+    Checked checked({well.address(), moved.address(), refusing.address()}, 100ms);
+    lines = checked.lines;
+    checked.checks->start(checked.io);
+    CHECK(checked.run_until([&] {
+      return checked.health(0) == HealthState::well && checked.health(1) == HealthState::unwell &&
+             checked.health(2) == HealthState::unwell;
+    }));
+    observe::UpstreamSnapshot snapshot;
+    checked.generation->upstreams[0].servers.read_snapshot(snapshot);
+    REQUIRE(snapshot.servers[1].last_check);
+    CHECK(snapshot.servers[1].last_check->detail == "404");
+    moved.answer_checks_with(200);
+    CHECK(checked.run_until([&] { return checked.health(1) == HealthState::well; }));
+  }
+  const std::string text = lines->str();
+  const auto said = [&](const std::string& event, const std::string& server) {
+    const auto at =
+        text.find("\"event\":\"" + event + "\",\"upstream\":\"app\",\"server\":\"" + server + "\"");
+    return at == std::string::npos ? std::string() : text.substr(at, text.find('\n', at) - at);
+  };
+  CHECK(said("health_check_passed", well.address()).empty());
+  CHECK(said("health_check_failed", moved.address())
+            .find("\"reason\":\"status\",\"detail\":\"404\"") != std::string::npos);
+  CHECK_FALSE(said("health_check_passed", moved.address()).empty());
+  CHECK(said("health_check_failed", refusing.address())
+            .find("\"reason\":\"refused\",\"detail\":\"" + refusing.address() +
+                  ": Connection refused\"") != std::string::npos);
 }
 
 TEST_CASE("a server that does not answer in time is unwell") {

@@ -27,12 +27,21 @@ config::HealthCheck check_of(std::string path) {
   return check;
 }
 
-Result result_of(const config::HealthCheck& check, const std::string& server) {
-  const Endpoint endpoint = resolve(server);
+Probed probe(const config::HealthCheck& check, const Endpoint& server, std::size_t address = 0) {
   boost::asio::io_context io;
-  auto result = boost::asio::co_spawn(io, probe_health(check, endpoint), boost::asio::use_future);
+  auto probed =
+      boost::asio::co_spawn(io, probe_health(check, server, address), boost::asio::use_future);
   io.run();
-  return result.get();
+  return probed.get();
+}
+
+Result result_of(const config::HealthCheck& check, const std::string& server) {
+  return observe::result_of(probe(check, resolve(server)).report.reason);
+}
+
+std::optional<Result> judged(std::string_view received, const config::HealthCheck& check) {
+  const auto report = judge_probe_response(received, check);
+  return report ? std::optional(observe::result_of(report->reason)) : std::nullopt;
 }
 
 // Of a server that answers with these bytes and closes.
@@ -77,16 +86,28 @@ TEST_CASE("the status decides and its bounds belong to it") {
                                        {405, Result::failure},
                                        {500, Result::failure}}) {
     CAPTURE(code);
-    CHECK(judge_probe_response(status(code), check) == expected);
+    CHECK(judged(status(code), check) == expected);
   }
+}
+
+TEST_CASE("a check says why it failed") {
+  const config::HealthCheck check = check_of("/up");
+  const auto report = judge_probe_response(status(503), check);
+  REQUIRE(report);
+  CHECK(report->reason == observe::HealthCheckReason::status);
+  CHECK(report->detail == "503");
+  const auto no_http = judge_probe_response("hello\r\n\r\n", check);
+  REQUIRE(no_http);
+  CHECK(no_http->reason == observe::HealthCheckReason::invalid);
+  CHECK(no_http->detail == "The status line is malformed.");
 }
 
 TEST_CASE("interim responses are passed over but a switch of protocols is none") {
   const config::HealthCheck check = check_of("/up");
   const std::string hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
-  CHECK(judge_probe_response(hints + hints + status(200), check) == Result::success);
-  CHECK(judge_probe_response(hints, check) == std::nullopt);
-  CHECK(judge_probe_response("HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n" + status(200), check) ==
+  CHECK(judged(hints + hints + status(200), check) == Result::success);
+  CHECK(judged(hints, check) == std::nullopt);
+  CHECK(judged("HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n" + status(200), check) ==
         Result::failure);
   CHECK(result_of_answer(hints + hints + status(200)) == Result::success);
   CHECK(result_of_answer(hints) == Result::failure);  // the connection ends there
@@ -97,10 +118,10 @@ TEST_CASE("a response is judged when its head is complete and not before") {
   const std::string head = status(200);
   for (std::size_t size = 0; size < head.size(); ++size) {
     CAPTURE(size);
-    CHECK(judge_probe_response(head.substr(0, size), check) == std::nullopt);
+    CHECK(judged(head.substr(0, size), check) == std::nullopt);
   }
-  CHECK(judge_probe_response(head, check) == Result::success);
-  CHECK(judge_probe_response(head + "HTTP/1.1 500", check) == Result::success);
+  CHECK(judged(head, check) == Result::success);
+  CHECK(judged(head + "HTTP/1.1 500", check) == Result::success);
 }
 
 TEST_CASE("what is no HTTP fails a check") {
@@ -109,7 +130,7 @@ TEST_CASE("what is no HTTP fails a check") {
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nX : 1\r\n\r\n", "SSH-2.0-OpenSSH_9.2\r\n\r\n"}) {
     CAPTURE(bytes);
-    CHECK(judge_probe_response(bytes, check_of("/up")) == Result::failure);
+    CHECK(judged(bytes, check_of("/up")) == Result::failure);
     CHECK(result_of_answer(bytes) == Result::failure);
   }
   for (const char* cut_short : {"", "HTTP/1.1 200 OK\r\n"})
@@ -158,6 +179,23 @@ TEST_CASE("a server that refuses connections fails a check with and without a pa
   CHECK(result_of(check_of(""), port.address()) == Result::failure);
 }
 
+TEST_CASE("a check asks the next address of a server whose first one refuses") {
+  const RefusingPort port;
+  ScriptedPeer peer(status(200));
+  Endpoint both = resolve(port.address());
+  both.addresses.push_back(resolve(peer.address()).addresses[0]);
+  for (const std::size_t first : {0, 1}) {
+    const Probed probed = probe(check_of("/up"), both, first);
+    CHECK(probed.report.reason == observe::HealthCheckReason::success);
+    CHECK(probed.address == 1);
+    CHECK(probed.is_connected);
+  }
+  both.addresses.pop_back();
+  const Probed refused = probe(check_of("/up"), both);
+  CHECK(refused.report.reason == observe::HealthCheckReason::refused);
+  CHECK_FALSE(refused.is_connected);
+}
+
 TEST_CASE("a check that this process has no descriptor for says nothing") {
   ScriptedPeer peer(status(200));
   const Endpoint endpoint = resolve(peer.address());
@@ -171,7 +209,7 @@ TEST_CASE("a check that this process has no descriptor for says nothing") {
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
   io.run();
   REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
-  CHECK(result.get() == Result::skipped);
+  CHECK(result.get().report.reason == observe::HealthCheckReason::skipped);
 }
 
 }  // namespace spillway::proxy

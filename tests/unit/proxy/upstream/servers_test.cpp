@@ -8,6 +8,7 @@
 namespace spillway::proxy {
 namespace {
 
+using observe::HealthCheckReason;
 using observe::HealthCheckResult;
 using resilience::Ejections;
 using resilience::HealthState;
@@ -44,7 +45,7 @@ TEST_CASE("servers that are up are chosen, the others when none is") {
   Servers servers(upstream);
   CHECK(chosen(servers, servers.all()) == servers.all());
   eject(servers, 0);
-  CHECK(servers.record_check(1, HealthCheckResult::timeout));
+  CHECK(servers.record_check(1, {HealthCheckReason::timeout, {}}));
   CHECK(servers.up() == ServerSet(0b1100));
   CHECK(chosen(servers, servers.all()) == ServerSet(0b1100));
   CHECK(chosen(servers, ServerSet(0b0111)) == ServerSet(0b0100));
@@ -98,13 +99,13 @@ TEST_CASE("the results of a server that can never be ejected are not recorded") 
 TEST_CASE("a skipped check says nothing and one that turns a server well ends its ejection") {
   const config::Upstream upstream = upstream_of({"a:1", "b:1"});
   Servers servers(upstream);
-  CHECK_FALSE(servers.record_check(0, HealthCheckResult::skipped));
-  CHECK(servers.record_check(0, HealthCheckResult::success));
+  CHECK_FALSE(servers.record_check(0, {HealthCheckReason::skipped, {}}));
+  CHECK(servers.record_check(0, {HealthCheckReason::success, {}}));
   eject(servers, 0);
-  CHECK_FALSE(servers.record_check(0, HealthCheckResult::success));
+  CHECK_FALSE(servers.record_check(0, {HealthCheckReason::success, {}}));
   CHECK(servers.up() == ServerSet(0b10));
-  CHECK(servers.record_check(0, HealthCheckResult::failure));
-  CHECK(servers.record_check(0, HealthCheckResult::success));
+  CHECK(servers.record_check(0, {HealthCheckReason::refused, {}}));
+  CHECK(servers.record_check(0, {HealthCheckReason::success, {}}));
   CHECK(servers.up() == servers.all());
 }
 
@@ -112,8 +113,8 @@ TEST_CASE("what was known of a server goes over to the next configuration by its
   const config::Upstream before = upstream_of({"a:1", "b:1", "c:1", "d:1"});
   Servers old(before);
   eject(old, 0);
-  old.record_check(1, HealthCheckResult::failure);
-  old.record_check(2, HealthCheckResult::success);
+  old.record_check(1, {HealthCheckReason::refused, {}});
+  old.record_check(2, {HealthCheckReason::success, {}});
   const config::Upstream after = upstream_of({"e:1", "c:1", "b:1", "a:1"});
   Servers next(after);
   next.adopt(old);
