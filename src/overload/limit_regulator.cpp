@@ -48,12 +48,19 @@ constexpr Duration kSlowerPause = 60s;
 constexpr Duration kFirstPause = 20s;
 constexpr Duration kLongestPause = 320s;
 constexpr Duration kLongestSettling = 10s;
+// Slots are held for the timeout and as long again at most. With a longer one, requests under the
+// new limit would not have been sent when a trial is judged.
+constexpr Duration kLongestTimeout = 5s;
+// Fewer of the answers time out, for so long: a higher limit is tried, though those that come in
+// time take nearly as long.
+constexpr double kFewLate = 0.005;
+constexpr Duration kCalmFor = 60s;
 
 }  // namespace
 
 LimitRegulator::LimitRegulator(const config::Overload& settings, std::uint32_t concurrency,
                                std::uint32_t least, Duration timeout)
-    : tail_(settings, timeout),
+    : tail_(settings, timeout <= kLongestTimeout ? timeout : Duration{0}),
       regulate_(settings.regulate),
       moves_(settings.mode == config::Mode::enforce),
       window_(settings.window),
@@ -71,7 +78,7 @@ void LimitRegulator::continue_from(const LimitRegulator& former) {
 
 void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting, TimePoint now) {
   if (!is_moving()) return;
-  const auto judged = judge_tail(signals);
+  const auto judged = judge_tail(signals, now);
   // No evidence satisfies every exit.
   const auto tail = judged.value_or(TailLatency::Judgement{.factor = kLargestRaise});
   const Reading reading = read(signals, tail, now);
@@ -101,14 +108,20 @@ void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting,
 }
 
 // With the timeout, from the first breach on until the limit is back.
-std::optional<TailLatency::Judgement> LimitRegulator::judge_tail(const OverloadSignals& signals) {
+std::optional<TailLatency::Judgement> LimitRegulator::judge_tail(const OverloadSignals& signals,
+                                                                 TimePoint now) {
   auto judged = tail_.judge(signals);
   if (!tail_.has_timeout() || !signals.timeout_rate) return judged;
   if (limit_ == concurrency_) is_for_timeouts_ = false;
-  const TailLatency::Judgement late =
+  TailLatency::Judgement late =
       tail_.judge_timeouts(signals, signals.completed_rate * to_seconds(window_));
   is_for_timeouts_ |= late.is_breached;
   if (!is_for_timeouts_) return judged;
+  if (late.is_breached || *signals.timeout_rate > kFewLate) last_late_ = now;
+  if (last_late_ && now - *last_late_ >= kCalmFor && !late.is_satisfied) {
+    late.is_satisfied = true;
+    late.factor = kSmallestRaise;
+  }
   if (!judged) return late;
   judged->is_breached |= late.is_breached;
   judged->are_late = late.are_late;
@@ -230,7 +243,8 @@ bool LimitRegulator::looks_again(const Trial& trial, const Reading& after, TimeP
 }
 
 void LimitRegulator::judge(const Trial& trial, const Reading& after, TimePoint now) {
-  const bool got_faster = trial.late > 0 && after.released > kFaster * trial.released;
+  const bool got_faster =
+      trial.late > 0 && trial.released > 0 && after.released > kFaster * trial.released;
   if (is_short_ && !got_faster && is_kept(trial, after)) {
     step_ = std::max(kLargestCut, step_ * kFirstCut);
     return;

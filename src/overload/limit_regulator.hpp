@@ -34,7 +34,7 @@ class LimitRegulator {
  public:
   // The limit moves between `least` (at least 1) and `concurrency`. With `regulate` off and in
   // shadow mode it stays at `concurrency`; so it does for want of a threshold (TailLatency), unless
-  // responses do not come within `timeout`. Zero: there is none.
+  // responses do not come within `timeout` (5 s at most). Zero: there is none.
   LimitRegulator(const config::Overload& settings, std::uint32_t concurrency, std::uint32_t least,
                  Duration timeout = Duration{0});
 
@@ -49,8 +49,10 @@ class LimitRegulator {
   // The limit is lowered, and requests wait or were lost for it within the window: the overload is
   // not over, however low its signals are.
   bool is_holding() const { return limit_ < concurrency_ && is_short_; }
-  // That responses do not come in time is a matter of the limit: all of them take too long.
-  bool prevents_timeouts() const { return is_moving() && is_for_timeouts_; }
+  // That responses do not come in time is a matter of the limit, and it is lowered for that.
+  bool prevents_timeouts() const {
+    return is_moving() && is_for_timeouts_ && limit_ < concurrency_ && !futile_;
+  }
   // Latency is above its threshold, and no lower limit that was tried brought it down.
   bool is_futile() const { return futile_; }
 
@@ -85,7 +87,7 @@ class LimitRegulator {
     bool is_second = false;         // `released` may have fallen for another reason
   };
 
-  std::optional<TailLatency::Judgement> judge_tail(const OverloadSignals& signals);
+  std::optional<TailLatency::Judgement> judge_tail(const OverloadSignals& signals, TimePoint now);
   bool is_moving() const {
     return regulate_ && moves_ && (tail_.is_watched() || tail_.has_timeout());
   }
@@ -124,6 +126,7 @@ class LimitRegulator {
   std::optional<Spell> spell_;
   Raised raised_;
   std::optional<Last> last_;
+  std::optional<TimePoint> last_late_;
   bool is_short_ = false;
   bool futile_ = false;
 };

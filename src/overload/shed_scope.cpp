@@ -39,6 +39,9 @@ void ShedScope::continue_from(const ShedScope& former) {
   is_near_ = former.is_near_;
   levels_ = former.levels_;
   recent_ = former.recent_;
+  was_normal_ = former.was_normal_;
+  came_back_ = former.came_back_;
+  ended_ = former.ended_;
 }
 
 void ShedScope::step(std::optional<double> offered_load, const Turns& turns, TimePoint now) {

@@ -191,7 +191,9 @@ std::uint64_t SignalWindow::judge_counts(OverloadSignals& signals,
     signals.error_rate = signals.total_error_rate = double(failed) / double(finished);
     if (failed > 0) signals.left_out = sources_.worst(kEnoughOfOthers, sources_of(shards));
     if (signals.left_out) signals.error_rate = signals.left_out->others;
-    signals.timeout_rate = std::min(double(timed_out) / double(finished), *signals.error_rate);
+    // With sources left out, as large a part of the others' errors.
+    signals.timeout_rate =
+        failed > 0 ? *signals.error_rate * double(timed_out) / double(failed) : 0.0;
   }
   if (span <= Duration{0}) return 0;
   const std::uint64_t served = is_shadow_ ? admitted : finished;
