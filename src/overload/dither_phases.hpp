@@ -15,6 +15,9 @@ inline constexpr double kFewest = 20;  // successes
 inline constexpr double kSettles = 1.2;
 // Without a queue for so long, the limit does not bind.
 inline constexpr Duration kIdle = std::chrono::seconds(1);
+// Steps are small for so long after a brake, for which a step too far up would be answered by
+// another one, and after a slow step of the climb in vain.
+inline constexpr Duration kCarefulFor = std::chrono::seconds(30);
 // How far off a number may be that was found in another way (Knee::suppose).
 inline constexpr double kRestartSpread = 0.4;
 

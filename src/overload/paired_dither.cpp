@@ -32,9 +32,7 @@ constexpr double kHigh = 0.85;
 constexpr double kUnknown = 0.7;  // between the quantiles 0.2 and 0.8
 constexpr double kNarrowest = 0.18;
 constexpr double kWidest = 1;
-// After a brake, for which a step too far up would be answered by another one.
-constexpr double kCareful = 0.35;
-constexpr Duration kCarefulFor = 30s;
+constexpr double kCareful = 0.35;      // for kCarefulFor
 constexpr double kProportional = 0.7;  // growth of throughput by that of work: far below the knee
 constexpr double kFirstSpread = 1.2;
 // Variance of the logarithm of a count of completions, times the count.
@@ -83,6 +81,7 @@ void PairedDither::continue_from(const ConcurrencyLimit& former) {
     times_ = its->times_;
     collapse_ = its->collapse_;
     tried_.guess = its->tried_.guess;
+    tried_.cut = its->tried_.cut;
     recover_to_ = std::min(its->recover_to_, most_);
     pause_ = its->pause_;
   }
@@ -262,7 +261,7 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   }
   brakes_->since = {};
   brakes_->last = now;
-  tried_.guess = true;  // here
+  tried_.guess = tried_.cut = true;  // here
   const double half = std::max(least_, std::min(at_work, std::exp(low_)) / 2);
   const double guessed = guess(times_.released_rate(), at_work).value_or(half);
   knee_.suppose(std::min(half, std::max(guessed, half / 4)), kFirstSpread / 2);
@@ -278,7 +277,7 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
 // More work brings less: back to where the most was served.
 void PairedDither::bring_down() {
   recover_to_ = std::max<double>(limit_, recover_to_);
-  tried_.guess = true;
+  tried_.guess = tried_.cut = true;
   knee_.suppose(std::clamp(collapse_.at_best(), least_, most_), kRestartSpread);
   careful_for_ = kCarefulFor;
   watch_.reset();

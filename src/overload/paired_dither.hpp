@@ -13,8 +13,8 @@
 //
 // When the limit begins to bind, and nothing speaks against it, it climbs before that: it doubles
 // for as long as throughput grows with it, which takes a few times as long as a request holds its
-// slot. Turns would take seconds to find the number of a large upstream, and refuse requests
-// meanwhile.
+// slot, be that milliseconds or seconds. Turns would take seconds to find the number of a large
+// upstream, and refuse requests meanwhile.
 //
 // It probes only while requests wait, and refuses none in order to probe: those that the lower
 // limit keeps out find room under the higher one.
@@ -61,10 +61,14 @@ class PairedDither final : public ConcurrencyLimit {
     TimePoint settled;
     std::optional<Phase> former;  // while climbing
     std::uint32_t limit;          // before that
+    bool has_begun = false;       // a part of its requests has come back
+
+    bool is_slow_step() const;
   };
   struct Tried {
     bool guess = false;
     bool climb = false;  // in vain, or it is climbing
+    bool cut = false;
   };
   struct Comparison {
     Phase low, high;  // of one turn or several
@@ -96,9 +100,14 @@ class PairedDither final : public ConcurrencyLimit {
   void watch(const LimitSample& sample, TimePoint now);
   bool shows_queue(const Phase& phase) const;
   bool is_enough_of_step(const Phase& phase) const;
+  void count_watched(const LimitSample& sample);
+  bool is_idle(const LimitSample& sample) const;
+  bool is_too_slow(const Watch& step) const;
   bool may_climb() const;
+  bool may_climb_from(const Phase& done) const;
   void begin_climbing(const Phase& former, TimePoint now);
   void judge_step(const Watch& step, Duration tick, TimePoint now);
+  void learn_from(const Watch& step);
   void end_climbing(const Watch& step);
   void begin_comparing(Duration tick, TimePoint now);
   void compare(const LimitSample& sample, TimePoint now);

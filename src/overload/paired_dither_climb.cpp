@@ -14,10 +14,18 @@ using namespace dither;
 // Times that without a queue, by when the first requests of a crowd have ended.
 constexpr double kCrowdEnds = 1.5;
 
-// It does not climb where slots are held for longer: one step too many would delay requests by as
-// much again.
-constexpr double kClimbsHeld = 0.3;  // seconds
-constexpr double kUnqueued = 1.25;   // times without a queue
+constexpr double kUnqueued = 1.25;  // times without a queue
+// Where slots are held for longer, a step is slow: it takes about one and a half times as long as
+// a slot is held, and one too many delays requests by as much again.
+constexpr double kSlow = 0.3;  // seconds
+// A slow phase counts once this part of the requests at work has come back, without waiting for
+// those of the former limit, and until as many have come back as are at work.
+constexpr double kBack = 0.25;
+// In a slow step throughput grows by so much less than work, or slots are held for so much longer,
+// only where requests wait. Twice the requests before a full upstream hold them twice as long.
+constexpr double kSlowPays = 0.5;
+constexpr double kSlowLonger = 1.4;
+constexpr double kLeastLonger = 2;  // the least mean may be that of a crowd that ended together
 // Where slots are held for less, a larger step delays little.
 constexpr double kShortlyHeld = 0.06;  // seconds
 constexpr double kLargeStep = 4;
@@ -46,16 +54,20 @@ void PairedDither::begin_watching(TimePoint now) {
       .phase = {}, .settled = now + from_seconds(kSettles * held_), .former = {}, .limit = limit_};
 }
 
+bool PairedDither::Watch::is_slow_step() const { return former && former->held() > kSlow; }
+
 void PairedDither::watch(const LimitSample& sample, TimePoint now) {
-  if (idle_for_ >= kIdle) {
+  if (is_idle(sample)) {
     if (watch_->former) end_climbing(*watch_);
     return stop();
   }
   if (now - sample.span < watch_->settled) return;
-  count(watch_->phase, sample);
+  count_watched(sample);
   const bool is_step = watch_->former || may_climb();
   if (is_step && !is_common_moment(sample)) return;
   const bool is_done = is_step ? is_enough_of_step(watch_->phase) : is_enough(watch_->phase);
+  if (!is_done && is_too_slow(*watch_))
+    return judge_step(*std::exchange(watch_, std::nullopt), sample.span, now);
   if (!is_done && !shows_queue(watch_->phase)) return;
   const Watch seen = *std::exchange(watch_, std::nullopt);
   if (seen.former) return judge_step(seen, sample.span, now);
@@ -69,7 +81,7 @@ void PairedDither::watch(const LimitSample& sample, TimePoint now) {
       tried_.climb = true;
     }
   }
-  const bool climbs = may_climb() && done.succeeded >= kFewest;
+  const bool climbs = may_climb_from(done);
   climbs ? begin_climbing(done, now) : begin_comparing(sample.span, now);
 }
 
@@ -81,41 +93,99 @@ bool PairedDither::shows_queue(const Phase& phase) const {
          guess(phase.released / phase.seconds, phase.at_work());
 }
 
+void PairedDither::count_watched(const LimitSample& sample) {
+  Phase& phase = watch_->phase;
+  count(phase, sample);
+  if (watch_->has_begun || phase.released < kBack * phase.at_work()) return;
+  watch_->has_begun = true;
+  if (phase.seconds > kSlow && (watch_->former || may_climb())) phase = {};
+}
+
+// Requests of a crowd end together, so that a limit on slow ones binds in turns of as long as a
+// slot is held. And a slow step that fills is not idle, though no request waits.
+bool PairedDither::is_idle(const LimitSample& sample) const {
+  const bool is_step = watch_->is_slow_step();
+  const bool may_be_slow = !watch_->former && held_ > kSlow && may_climb();
+  const double slow = is_step ? watch_->former->held() : may_be_slow ? held_ : 0;
+  if (idle_for_ < kIdle + from_seconds(slow)) return false;
+  return !is_step || sample.slot_seconds <= watch_->former->at_work() * to_seconds(sample.span);
+}
+
 bool PairedDither::is_enough_of_step(const Phase& phase) const {
+  if (phase.seconds < phase.held()) return false;
   if (phase.seconds >= to_seconds(kIdle) && is_enough(phase)) return true;
   return phase.succeeded >= kFewestOfStep && phase.seconds >= std::max(kShortestStep, held_);
 }
 
+// What has come back by now says that the step is in vain.
+bool PairedDither::is_too_slow(const Watch& step) const {
+  if (!step.is_slow_step()) return false;
+  const double longest = kSlowLonger * step.former->held();
+  return step.phase.seconds > longest && step.phase.slot_seconds > longest * step.phase.released;
+}
+
 bool PairedDither::may_climb() const {
-  return !tried_.climb && !brakes_ && careful_for_ <= Duration{0} && limit_ < most_ &&
-         held_ <= kClimbsHeld && times_.stretch().value_or(1) <= kUnqueued;
+  if (tried_.climb || brakes_ || careful_for_ > Duration{0} || limit_ >= most_) return false;
+  return held_ > kSlow ? !tried_.cut : times_.stretch().value_or(1) <= kUnqueued;
+}
+
+// Slow steps begin where slots are held no longer than before. The mean of the last few requests
+// does not say that: those of a crowd come back together, and then none for a while.
+bool PairedDither::may_climb_from(const Phase& done) const {
+  if (!may_climb() || done.succeeded < kFewest) return false;
+  if (done.held() <= kSlow) return true;
+  if (times_.quiet() > 0) return done.held() <= kSlowLonger * times_.quiet();
+  return times_.least() <= 0 || done.held() <= kLeastLonger * times_.least();
 }
 
 void PairedDither::begin_climbing(const Phase& former, TimePoint now) {
   tried_.climb = true;
   const double step = former.held() <= kShortlyHeld ? kLargeStep : kStep;
+  const bool is_slow = former.held() > kSlow;
   watch_ = Watch{.phase = {},
-                 .settled = now + from_seconds(kSettles * held_),
+                 .settled = now + from_seconds(is_slow ? 0 : kSettles * held_),
                  .former = former,
-                 .limit = limit_};
+                 .limit = limit_,
+                 .has_begun = !is_slow};
   limit_ = rounded(std::min(step * limit_, most_));
   times_.restart();
 }
 
-// A step. Another one follows, or the limit is found by turns from where the last one paid.
+// A step. Another one follows, or the limit is found by turns from where the last one paid. A slow
+// one that fills slowly is watched until it has filled.
 void PairedDither::judge_step(const Watch& step, Duration tick, TimePoint now) {
   const Phase &former = *step.former, &phase = step.phase;
+  const bool is_slow = step.is_slow_step();
   const double more = std::log(phase.at_work() / former.at_work());
   const double growth = std::log(phase.throughput() / former.throughput());
   const bool is_filled = more >= kFilledStep * std::log(kStep);
-  const bool pays = growth >= kPays * more && phase.held() <= kHeldLonger * former.held();
+  if (is_slow && !is_filled) {
+    watch_ = step;
+    watch_->phase = {};
+    return;
+  }
+  const bool pays = is_slow ? growth >= kSlowPays * more
+                            : growth >= kPays * more && phase.held() <= kHeldLonger * former.held();
   if (!is_filled || pays) end_climbing(step);
+  if (is_slow && pays && idle_for_ >= from_seconds(former.held())) return stop();
   if (is_filled && pays && limit_ < most_) return begin_climbing(phase, now);
-  if (is_filled && !pays) {  // nothing is learned by it: turns that all proxies share say it better
+  if (is_filled && !pays) {
     held_ = former.held();
     times_.restart();
+    if (!DitherTurns::can_be_shared(held_, tick)) learn_from(step);
   }
   begin_comparing(tick, now);
+}
+
+// Of a step in vain where turns are too long to be shared, and so few. Nothing is learned of
+// others: turns that all proxies share say it better.
+void PairedDither::learn_from(const Watch& step) {
+  const Phase &former = *step.former, &phase = step.phase;
+  const double growth = std::max(1.0, phase.throughput() / former.throughput());
+  const double most = std::min(most_, std::max(least_, phase.at_work()));
+  knee_.suppose(std::clamp(growth * former.at_work(), least_, most), kRestartSpread);
+  careful_for_ = kCarefulFor;
+  place();
 }
 
 // The limit no longer binds, or a step has paid: what was not at work is not proven. It may climb

@@ -18,12 +18,20 @@ constexpr double kQueued = 1.25;  // times without a queue
 constexpr double kRecentMemory = 30;
 constexpr double kLateMemory = 12;
 
+void lower(double& least, double mean) {
+  least = least > 0 ? std::min(mean, kQuietRise * least) : mean;
+}
+
 }  // namespace
 
-void SlotTimes::Mean::add(const LimitSample& sample, double memory) {
+void SlotTimes::Mean::add(const LimitSample& sample) {
   slot_seconds += sample.slot_seconds;
   requests += sample.released;
   seconds += to_seconds(sample.span);
+}
+
+void SlotTimes::Mean::add(const LimitSample& sample, double memory) {
+  add(sample);
   if (requests <= memory) return;
   const double kept = memory / requests;
   *this = {kept * slot_seconds, memory, kept * seconds};
@@ -38,6 +46,10 @@ bool SlotTimes::has_queue() const {
 void SlotTimes::step(const LimitSample& sample) {
   recent_.add(sample, kRecentMemory);
   lately_.add(sample, kLateMemory);
+  twice_.add(sample);
+  if (twice_.requests >= kEnoughRecent &&
+      twice_.requests * twice_.seconds >= 2 * twice_.slot_seconds)
+    lower(least_, std::exchange(twice_, Mean{}).value());
   const bool is_quiet =
       !sample.is_short && !sample.has_waiters && sample.answered.value_or(1) >= kMostClients;
   quiet_for_ = is_quiet ? quiet_for_ + sample.span : Duration{0};
@@ -52,8 +64,7 @@ void SlotTimes::step(const LimitSample& sample) {
   collected_.requests += sample.succeeded;
   collected_.seconds += to_seconds(sample.span);
   if (collected_.requests < kEnoughQuiet || collected_.seconds < kQuietMean) return;
-  const double mean = std::exchange(collected_, Mean{}).value();
-  quiet_ = quiet_ > 0 ? std::min(mean, kQuietRise * quiet_) : mean;
+  lower(quiet_, std::exchange(collected_, Mean{}).value());
 }
 
 std::optional<double> SlotTimes::recent() const {

@@ -21,6 +21,9 @@ class SlotTimes {
 
   // Seconds, the mean without a queue as far as seen; 0: not known.
   double quiet() const { return quiet_; }
+  // Seconds, the least mean over twice as many requests as were at work, also while requests wait;
+  // 0: not known.
+  double least() const { return least_; }
   // Seconds, the recent mean; nullopt: not known.
   std::optional<double> recent() const;
   // Recent mean / quiet one; nullopt: not known.
@@ -38,12 +41,15 @@ class SlotTimes {
     double slot_seconds = 0, requests = 0, seconds = 0;
 
     void add(const LimitSample& sample, double memory);
+    void add(const LimitSample& sample);
     double value() const { return slot_seconds / requests; }
   };
 
   Mean recent_;
-  Mean lately_;     // the same, also of former limits
-  Mean collected_;  // without a queue, since the last mean
+  Mean lately_;       // the same, also of former limits
+  Mean collected_;    // without a queue, since the last mean
+  Mean twice_;        // of twice as many requests as are at work
+  double least_ = 0;  // of these; it rises slowly
   Duration quiet_for_{0};
   double quiet_ = 0;  // the least of these; it rises slowly
   double most_unqueued_ = 0;

@@ -62,3 +62,15 @@ TEST_CASE("a queue at the upstream is seen, and the most that had none is rememb
   CHECK(course.times.has_queue());
   CHECK(course.times.most_unqueued() == doctest::Approx(30).epsilon(0.1));
 }
+
+TEST_CASE("the least time is that of twice as many requests as are at work, queued or not") {
+  Course course;
+  course.run(10, 0.5, 900ms, {.is_short = true});
+  CHECK(course.times.least() == 0);
+  course.run(10, 0.5, 300ms, {.is_short = true});
+  CHECK(course.times.least() == doctest::Approx(0.5));
+  course.run(40, 2, 10s, {.is_short = true});
+  CHECK(course.times.least() <= 0.6);
+  course.run(10, 0.2, 2s, {.is_short = true});
+  CHECK(course.times.least() <= 0.3);
+}

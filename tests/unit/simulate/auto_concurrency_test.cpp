@@ -2,6 +2,7 @@
 // factor of four. Backends of `slots` x 20 ms, at twice their capacity unless said otherwise.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "simulate/simulation.hpp"
@@ -127,6 +128,75 @@ TEST_CASE("auto finds the limit where requests take seconds") {
                                1);
     CHECK(run.goodput >= 0.9);
   }
+}
+
+namespace {
+
+// Requests of five seconds, and clients that wait for a minute.
+Load long_requests(int slots, double per_second) {
+  return {.slots = slots,
+          .times = per_second * 5 / slots,
+          .timeout_ms = 60'000,
+          .service_ms = 5000,
+          .seconds = 60,
+          .warm_up = 30};
+}
+
+// The highest limit from one second to another.
+std::uint32_t highest(const Recording& run, std::size_t from, std::size_t until) {
+  std::uint32_t limit = 0;
+  for (std::size_t second = from; second < until; ++second)
+    limit = std::max(limit, run.seconds[second].limit);
+  return limit;
+}
+
+}  // namespace
+
+TEST_CASE("auto doubles for a large upstream of slow requests, each in one to two of them") {
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
+    CAPTURE(seed);
+    // 60 a second are 300 at work, of 300.
+    const Recording run = play(long_requests(300, 60), seed);
+    CHECK(highest(run, 0, 7) == 64);
+    CHECK(highest(run, 0, 13) == 128);
+    CHECK(highest(run, 0, 20) == 256);
+    CHECK(highest(run, 0, 28) == 512);
+    std::uint64_t refused = 0;
+    for (std::size_t second = 28; second < 60; ++second)
+      for (const ClassCounts& each : run.seconds[second].classes) refused += each.denied;
+    CHECK(refused < 32 * 60 / 50);
+  }
+}
+
+TEST_CASE("before a small upstream of slow requests the climb is one step, and taken back") {
+  for (const int slots : {16, 64}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
+      CAPTURE(slots);
+      CAPTURE(seed);
+      Load load = long_requests(slots, 60);
+      load.seconds = 90;
+      const Recording run = play(load, seed);
+      CHECK(highest(run, 0, 30) == 128);
+      // Before 16 slots a request takes 20 s among 64.
+      CHECK(highest(run, slots == 64 ? 24 : 75, slots == 64 ? 36 : 90) <= 90);
+      CHECK(highest(run, 0, 90) <= 128);
+    }
+  }
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
+    CAPTURE(seed);
+    const Recording run = play(long_requests(100, 60), seed);
+    CHECK(highest(run, 0, 60) <= 256);
+    CHECK(highest(run, 40, 60) <= 180);
+  }
+}
+
+TEST_CASE("before an upstream that answers nothing auto keeps the first limit") {
+  Load hangs = long_requests(300, 60);
+  hangs.changes = R"("changes":[{"at_seconds":0,"speed":0.001}],)";
+  CHECK(highest(play(hangs, 1), 0, 60) == 64);
+  // And the one that it has climbed to, if it hangs then.
+  hangs.changes = R"("changes":[{"at_seconds":12,"speed":0.001}],)";
+  CHECK(highest(play(hangs, 1), 0, 60) <= 256);
 }
 
 TEST_CASE("auto refuses no request in order to probe") {
