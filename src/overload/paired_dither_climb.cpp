@@ -172,13 +172,13 @@ void PairedDither::judge_step(const Watch& step, Duration tick, TimePoint now) {
   if (is_filled && !pays) {
     held_ = former.held();
     times_.restart();
-    if (is_slow) learn_from(step);
+    if (!DitherTurns::can_be_shared(held_, tick)) learn_from(step);
   }
   begin_comparing(tick, now);
 }
 
-// Of a slow step in vain, since slow turns are few. Nothing is learned of others: turns that all
-// proxies share say it better.
+// Of a step in vain where turns are too long to be shared, and so few. Nothing is learned of
+// others: turns that all proxies share say it better.
 void PairedDither::learn_from(const Watch& step) {
   const Phase &former = *step.former, &phase = step.phase;
   const double growth = std::max(1.0, phase.throughput() / former.throughput());
