@@ -125,6 +125,27 @@ TEST_CASE("an upstream that answers nothing in time under any limit gets its lim
   loop.run(hangs, 15s);
   CHECK(loop.limit() == 40);
   CHECK(loop.regulator().is_futile());
+  CHECK_FALSE(loop.regulator().prevents_timeouts());  // so they are errors as others are
+}
+
+TEST_CASE("a limit that was lowered for timeouts is raised after a minute without any") {
+  Loop loop(200, 150ms);
+  loop.run({.parallel = 10, .timeout = 0.15}, 60s);
+  REQUIRE(loop.limit() <= 15);
+  CHECK(loop.regulator().prevents_timeouts());
+  const Upstream well{.parallel = 100, .service = 0.11, .timeout = 0.15};  // 0.73 of the timeout
+  loop.run(well, 50s);
+  CHECK(loop.limit() <= 15);
+  loop.run(well, 130s);
+  CHECK(loop.limit() >= 60);
+  CHECK(loop.latency() < 0.15);
+}
+
+TEST_CASE("timeouts that take longer than a trial lower no limit") {
+  Loop loop(1000, 30s);
+  loop.run({.parallel = 25, .service = 1, .timeout = 30}, 5min);
+  CHECK(loop.lowest() == 1000);
+  CHECK_FALSE(loop.regulator().prevents_timeouts());
 }
 
 TEST_CASE("what an upstream does that is well again is not put down to a lower limit") {
