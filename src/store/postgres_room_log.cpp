@@ -50,6 +50,7 @@ class PostgresRoomLog final : public RoomLog {
   std::optional<Failure> read(waiting::TokenSecrets& secrets) override;
   std::optional<Failure> replace(const waiting::SecretChange& change, Milliseconds announced,
                                  waiting::TokenSecrets& secrets, bool& is_done) override;
+  std::optional<Failure> restore(const waiting::TokenSecrets& secrets) override;
   std::optional<Failure> forget_former() override;
   std::optional<Failure> take(RoomTurn& turn) override;
   std::optional<Failure> read(const std::string& room,
@@ -113,6 +114,19 @@ std::optional<Failure> PostgresRoomLog::replace(const waiting::SecretChange& cha
   if (!known) return read(secrets);
   secrets = *known;
   return std::nullopt;
+}
+
+std::optional<Failure> PostgresRoomLog::restore(const waiting::TokenSecrets& secrets) {
+  std::optional<std::string_view> former;
+  if (secrets.former) former = as_bytes(*secrets.former);
+  std::array<PostgresStep, 1> steps{{{PostgresStatement::room_restore, {}, {}}}};
+  steps[0]
+      .parameters.add(std::int64_t{secrets.number})
+      .add(as_bytes(secrets.newest))
+      .add(std::int64_t{secrets.since.time_since_epoch().count()})
+      .add(as_bytes(secrets.lasting))
+      .add(former);
+  return run(steps);
 }
 
 std::optional<Failure> PostgresRoomLog::forget_former() {

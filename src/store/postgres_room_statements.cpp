@@ -59,6 +59,13 @@ WHERE $2 OR former IS NULL OR since + $4::int8 <= now_ms()
 RETURNING number, secret, since, lasting, former
 )sql";
 
+// $1: the number, $2: the secret, $3: since when it signs, $4: the lasting one, $5: the former one.
+constexpr std::string_view kRestore = R"sql(
+UPDATE room_secret SET number = $1::int8, secret = $2::bytea, since = $3::int8, lasting = $4::bytea,
+  former = $5::bytea
+WHERE number < $1::int8
+)sql";
+
 // $1: names that are left, $2: for so long no row was written. The row of `room` is locked first,
 // as by who writes one.
 constexpr std::string_view kForgetRooms = R"sql(
@@ -81,7 +88,7 @@ std::vector<PostgresStatementText> postgres_room_statements() {
           {room_snapshot, std::string(kSnapshot)}, {room_keep, std::string(kKeep)},
           {room_secret, std::string(kSecret)},     {room_secrets, std::string(kSecrets)},
           {room_replace, std::string(kReplace)},   {room_forget_former, std::string(kForgetFormer)},
-          {room_forget, std::string(kForgetRooms)}};
+          {room_restore, std::string(kRestore)},   {room_forget, std::string(kForgetRooms)}};
 }
 
 }  // namespace spillway::store

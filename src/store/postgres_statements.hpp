@@ -71,6 +71,7 @@ enum class PostgresStatement : std::uint8_t {
   room_secret,
   room_secrets,
   room_replace,
+  room_restore,
   room_forget_former,
   room_forget,
 };

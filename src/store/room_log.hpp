@@ -54,6 +54,8 @@ class RoomLog {
   virtual std::optional<Failure> replace(const waiting::SecretChange& change,
                                          Milliseconds announced, waiting::TokenSecrets& secrets,
                                          bool& is_done) = 0;
+  // In place of older ones, by their number.
+  virtual std::optional<Failure> restore(const waiting::TokenSecrets& secrets) = 0;
   // A former secret that is accepted no more.
   virtual std::optional<Failure> forget_former() = 0;
   virtual std::optional<Failure> take(RoomTurn& turn) = 0;

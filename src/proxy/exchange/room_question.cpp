@@ -98,7 +98,7 @@ Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting
   }
   const bool has_joined = joining.contact && joining.contact->has_joined;
   if (!has_joined && !is_repeat) room.did_not_join(client, settings);
-  if (has_joined) room.has_joined(client, asker.services.now());
+  if (has_joined) room.has_joined(client, stamp, asker.services.now());
   co_return joining;
 }
 

@@ -58,11 +58,13 @@ void NetworkShares::follow(std::size_t tickets) {
 
 bool NetworkShares::may_have_more(const IpAddress& client, std::size_t tickets,
                                   const waiting::Space& space, double share) {
-  if (share >= 1 || !says_who(client)) return true;
+  if (share >= 1 || !says_who(client) || space.free() <= 0) return true;
   follow(tickets);
   const auto [one, other] = places_of(client);
   const double its = std::min(rows_[one], rows_[other]) * unit_;
-  return its < kFew || its < share / (1 - share) * space.free();
+  // Its tickets may be in any part of the line: in this one are no more than are taken of it.
+  const double there = std::min(its, space.taken);
+  return its < kFew || there < share / (1 - share) * space.free();
 }
 
 void NetworkShares::add(const IpAddress& client, std::size_t tickets) {
@@ -71,6 +73,11 @@ void NetworkShares::add(const IpAddress& client, std::size_t tickets) {
   for (const std::size_t place : places_of(client))
     rows_[place] = static_cast<float>(rows_[place] + one_more);
   sum_ += one_more;
+}
+
+void NetworkShares::add_to_none(std::size_t tickets) {
+  follow(tickets);
+  sum_ += 1 / unit_;
 }
 
 }  // namespace spillway::proxy

@@ -26,11 +26,14 @@ class NetworkShares {
   // The key keeps clients from finding networks that share a counter with others.
   explicit NetworkShares(traffic::SipKey key) : key_(key), rows_(2 * kCounters) {}
 
-  // Whether a network that says who it is may have one more. `tickets`: in line now.
+  // Whether a network that says who it is may have one more. `tickets`: in line now; `space`: of
+  // the part of the line where it would wait. One that is full refuses it by itself.
   bool may_have_more(const IpAddress& client, std::size_t tickets, const waiting::Space& space,
                      double share);
   // It has one more; `tickets` without it.
   void add(const IpAddress& client, std::size_t tickets);
+  // Likewise one that counts for no network.
+  void add_to_none(std::size_t tickets);
 
  private:
   // Of two counters that it shares with others the smaller one is closer: a network whose counters

@@ -37,7 +37,12 @@ std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& fil
   store::PlacesRead read;
   if (auto failure = opened.store->read(read)) return failure;
   const TimePoint now = Clock::now();
+  const waiting::TokenSecrets written = read.secrets;
   set_back(read, now);
+  // Places are written anew with the first changes.
+  if (read.secrets != written) {
+    if (auto failure = opened.store->keep(read.secrets)) return failure;
+  }
   context_->keys.set(read.secrets);
   for (const auto& room : rooms) {
     if (!room) continue;

@@ -30,9 +30,11 @@ class RoomKeeper {
  public:
   using OnFailure = std::function<void(const store::Failure&)>;
 
-  // `on_failure` is called when it begins to fail, from its thread.
+  // `on_failure` is called when it begins to fail, from its thread, and of SharedSecrets::OnOlder.
   RoomKeeper(std::shared_ptr<VisitorContext> context, OnFailure on_failure)
-      : context_(std::move(context)), on_failure_(std::move(on_failure)), secrets_(context_) {}
+      : context_(std::move(context)),
+        on_failure_(std::move(on_failure)),
+        secrets_(context_, on_failure_) {}
   ~RoomKeeper() { stop(); }
   RoomKeeper(const RoomKeeper&) = delete;
   RoomKeeper& operator=(const RoomKeeper&) = delete;

@@ -2,6 +2,8 @@
 
 #include <sys/random.h>
 
+#include <string>
+
 namespace spillway::proxy {
 
 std::optional<store::Failure> SharedSecrets::agree(store::RoomLog& log) {
@@ -16,14 +18,33 @@ std::optional<store::Failure> SharedSecrets::agree(store::RoomLog& log) {
 
 std::optional<store::Failure> SharedSecrets::keep(store::RoomLog& log, bool at_once,
                                                   TimePoint now) {
-  if (const auto request = requests_.take()) return replace(log, *request);
-  if (!at_once && now - looked_ < kLook) return std::nullopt;
-  waiting::TokenSecrets secrets;
-  if (auto failure = log.read(secrets)) return failure;
-  looked_ = now;
-  use(secrets);
+  const auto request = requests_.take();
+  if (!request && !at_once && now - looked_ < kLook) return std::nullopt;
+  if (auto failure = look(log, now)) {
+    if (request) request->answer({});
+    return failure;
+  }
+  if (request) return replace(log, *request);
+  const waiting::TokenSecrets& secrets = context_->keys.secrets();
   const bool is_over = secrets.former && !secrets.accepts_former(context_->clock.at(now));
   return is_over ? log.forget_former() : std::nullopt;
+}
+
+std::optional<store::Failure> SharedSecrets::look(store::RoomLog& log, TimePoint now) {
+  waiting::TokenSecrets secrets;
+  if (auto failure = log.read(secrets)) return failure;
+  const waiting::TokenSecrets& known = context_->keys.secrets();
+  if (secrets.number < known.number) {
+    if (auto failure = log.restore(known)) return failure;
+    on_older_({store::Failure::Kind::corrupt, "it has secret " + std::to_string(secrets.number) +
+                                                  " of visitors' tokens, an older one; secret " +
+                                                  std::to_string(known.number) +
+                                                  " is written again"});
+  } else {
+    use(secrets);
+  }
+  looked_ = now;
+  return std::nullopt;
 }
 
 std::optional<store::Failure> SharedSecrets::replace(store::RoomLog& log, SecretRequest& request) {

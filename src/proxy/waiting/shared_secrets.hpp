@@ -3,8 +3,10 @@
 // thread but for ask().
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "proxy/waiting/secret_request.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
@@ -19,7 +21,12 @@ class SharedSecrets {
   static constexpr Milliseconds kAnnounced{30'000};
   static constexpr Milliseconds kLook{1000};
 
-  explicit SharedSecrets(std::shared_ptr<VisitorContext> context) : context_(std::move(context)) {}
+  // `on_older`, from its thread: a database of before a replacement took over, or was restored. The
+  // newer secrets are written again, so that none counts again that was replaced.
+  using OnOlder = std::function<void(const store::Failure&)>;
+
+  SharedSecrets(std::shared_ptr<VisitorContext> context, OnOlder on_older)
+      : context_(std::move(context)), on_older_(std::move(on_older)) {}
 
   std::optional<store::Failure> agree(store::RoomLog& log);
   // Carries out what was asked for, and looks if that is due; `at_once`: in any case.
@@ -29,10 +36,12 @@ class SharedSecrets {
   }
 
  private:
+  std::optional<store::Failure> look(store::RoomLog& log, TimePoint now);
   std::optional<store::Failure> replace(store::RoomLog& log, SecretRequest& request);
   void use(const waiting::TokenSecrets& secrets);
 
   const std::shared_ptr<VisitorContext> context_;
+  const OnOlder on_older_;
   SecretRequests requests_;
   TimePoint looked_{};
 };

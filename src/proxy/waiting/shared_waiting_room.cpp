@@ -17,6 +17,11 @@ std::shared_ptr<SharedWaitingRoom> find_waiting_room(const WaitingRooms* former,
   return nullptr;
 }
 
+// Verified users are bounded by per_user.
+bool is_bounded(const WaitingRoom& room, const waiting::Token& stamp) {
+  return !stamp.user.is_nobody() && room.terms().per_user > 0;
+}
+
 }  // namespace
 
 waiting::Terms SharedWaitingRoom::terms_of(const config::WaitingRoom& settings) const {
@@ -72,12 +77,11 @@ bool SharedWaitingRoom::may_join(const IpAddress& client, const config::WaitingR
   return false;
 }
 
-// Verified users are bounded by per_user.
 bool SharedWaitingRoom::may_have_more(const IpAddress& client, const waiting::Token& stamp,
                                       const config::WaitingRoom& settings, TimePoint now) {
   const bool may = with(now, [&](WaitingRoom& room, waiting::Time time) {
-    const bool is_bounded = !stamp.user.is_nobody() && room.terms().per_user > 0;
-    if (is_bounded || !room.has_to_wait(time) || room.has_session(stamp.id)) return true;
+    if (is_bounded(room, stamp) || !room.has_to_wait(time) || room.has_session(stamp.id))
+      return true;
     const waiting::Catalog& catalog = room.stock().catalog();
     const bool is_known = stamp.wish && room.hands_out() &&
                           stamp.wish->fingerprint == catalog.fingerprint() &&
@@ -91,9 +95,14 @@ bool SharedWaitingRoom::may_have_more(const IpAddress& client, const waiting::To
   return may;
 }
 
-void SharedWaitingRoom::has_joined(const IpAddress& client, TimePoint now) {
+void SharedWaitingRoom::has_joined(const IpAddress& client, const waiting::Token& stamp,
+                                   TimePoint now) {
   with(now, [&](WaitingRoom& room, waiting::Time) {
-    shares_.add(client, std::max<std::size_t>(room.tickets(), 1) - 1);
+    const std::size_t before = std::max<std::size_t>(room.tickets(), 1) - 1;
+    if (is_bounded(room, stamp))
+      shares_.add_to_none(before);
+    else
+      shares_.add(client, before);
   });
 }
 

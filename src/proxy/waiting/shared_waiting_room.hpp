@@ -118,7 +118,7 @@ class SharedWaitingRoom {
   // network that others would get none; the stamp is still good.
   bool may_have_more(const IpAddress& client, const waiting::Token& stamp,
                      const config::WaitingRoom& settings, TimePoint now);
-  void has_joined(const IpAddress& client, TimePoint now);
+  void has_joined(const IpAddress& client, const waiting::Token& stamp, TimePoint now);
   // Before a command for what a visitor carries. false: for this address too many rows were written
   // lately that changed nothing. It is to be given back if this one did.
   bool may_write(const IpAddress& client, const config::WaitingRoom& settings, TimePoint now);

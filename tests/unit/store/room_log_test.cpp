@@ -148,6 +148,29 @@ TEST_CASE(
   CHECK(read.since < now + Milliseconds(60'000));
 }
 
+TEST_CASE("secrets take the place of older ones when an older database took over") {
+  if (!Postgres::is_installed()) return;
+  const std::string url = postgres_server().create_database();
+  const auto log = postgres_room_log(url);
+  waiting::TokenSecrets read;
+  REQUIRE(!log->agree_on({1}, read));
+  waiting::TokenSecrets newer{
+      .number = 3, .newest = {2}, .since = waiting::Time(Milliseconds(5)), .former = {}};
+  newer.lasting = {4};
+  for (const auto& former : {std::optional<HmacKey>(HmacKey{3}), std::optional<HmacKey>()}) {
+    ++newer.number;
+    newer.former = former;
+    const auto failure = log->restore(newer);
+    if (failure) FAIL(failure->text);
+    REQUIRE(!log->read(read));
+    CHECK(read == newer);
+  }
+  // Not of newer ones.
+  REQUIRE(!log->restore(waiting::first_secrets({9})));
+  REQUIRE(!log->read(read));
+  CHECK(read == newer);
+}
+
 TEST_CASE("a waiting room of which no proxy has written for long is deleted, but for one's own") {
   if (!Postgres::is_installed()) return;
   const std::string url = postgres_server().create_database();

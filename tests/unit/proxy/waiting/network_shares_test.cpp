@@ -4,7 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <memory>
 #include <string>
+
+#include "proxy/waiting/shared_waiting_room.hpp"
 
 namespace spillway::proxy {
 namespace {
@@ -98,6 +101,48 @@ TEST_CASE("a few places of a small line are any network's") {
   Line line{.places = 12};
   CHECK(line.joined("203.0.113.", 100) == 10);
   CHECK(line.joined(network(1), 1) == 1);
+}
+
+TEST_CASE("of an empty part of the line a network with many tickets elsewhere gets its share") {
+  Line line;
+  REQUIRE(line.joined("203.0.113.", 500) == 500);
+  const auto may_have_more = [&](double taken) {
+    return line.shares.may_have_more(address("203.0.113.1"), line.tickets, {taken, 20}, 0.5);
+  };
+  CHECK(may_have_more(0));
+  CHECK(may_have_more(9));
+  CHECK_FALSE(may_have_more(10));
+}
+
+TEST_CASE("a full line refuses by itself") {
+  Line line;
+  REQUIRE(line.joined("203.0.113.", 5000) == 500);
+  CHECK_FALSE(line.shares.may_have_more(address("203.0.113.1"), 999, {999, 1000}, 0.5));
+  CHECK(line.shares.may_have_more(address("203.0.113.1"), 1000, {1000, 1000}, 0.5));
+}
+
+TEST_CASE("verified users count for no network, unless nothing bounds them") {
+  for (const std::uint32_t per_user : {1U, 0U}) {
+    CAPTURE(per_user);
+    config::WaitingRoom settings;
+    settings.opening.when = config::WaitingWhen::always;
+    settings.tickets.most = 100;
+    settings.tickets.max_wait = std::chrono::hours(24);
+    settings.tickets.per_user = per_user;
+    SharedWaitingRoom room(
+        "sale", settings,
+        std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2}));
+    const TimePoint now = Clock::now();
+    const IpAddress client = address("203.0.113.1");
+    for (std::uint8_t n = 1; n <= 60; ++n) {
+      waiting::Token stamp{waiting::TokenKind::stamp, {{n}}, 0, room.time_at(now)};
+      stamp.user.bytes[0] = n;
+      REQUIRE(room.perform(waiting::Join{{stamp}}, now).has_joined);
+      room.has_joined(client, stamp, now);
+    }
+    const waiting::Token stamp{waiting::TokenKind::stamp, {{100}}, 0, room.time_at(now)};
+    CHECK(room.may_have_more(client, stamp, settings, now) == (per_user > 0));
+  }
 }
 
 TEST_CASE("a network is a /24 or a /48; addresses that are of nobody known are not counted") {

@@ -59,6 +59,11 @@ class LogInMemory final : public store::RoomLog {
       secrets = *database_.secrets;
     });
   }
+  std::optional<store::Failure> restore(const waiting::TokenSecrets& secrets) override {
+    return locked([&] {
+      if (database_.secrets->number < secrets.number) database_.secrets = secrets;
+    });
+  }
   std::optional<store::Failure> forget_former() override {
     return locked([&] { database_.secrets->former.reset(); });
   }

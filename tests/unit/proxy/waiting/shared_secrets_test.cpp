@@ -51,6 +51,38 @@ TEST_CASE("a proxy that was cut off knows the secret before its visitors can com
   CHECK(second.context->keys.secrets() == first.context->keys.secrets());
 }
 
+TEST_CASE("a secret that was replaced does not count again when an older database takes over") {
+  Database database;
+  Proxy proxy(database, one_place());
+  const auto restored = [&] {
+    const std::lock_guard lock(database.mutex);
+    return *database.secrets;
+  };
+  const waiting::TokenSecrets before = restored();
+  const auto replace = [&](std::uint8_t secret) {
+    return proxy.keeper.replace_secret({waiting::Replacement::at_once, {secret}});
+  };
+  const auto goes_back = [&] {
+    const std::lock_guard lock(database.mutex);
+    database.secrets = before;
+  };
+  replace(7);
+  const waiting::TokenSecrets newest = replace(8).secrets;
+  REQUIRE(newest.number == 3);
+  SUBCASE("the newer one is written again, and that is told") {
+    goes_back();
+    CHECK(proxy.becomes([&] { return restored() == newest; }));
+    CHECK(proxy.becomes([&] { return proxy.failures == 1; }));
+    CHECK(proxy.context->keys.secrets() == newest);
+    CHECK(proxy.context->keeping == PlaceKeeping::works);
+  }
+  SUBCASE("a replacement that comes before follows the newer one") {
+    goes_back();
+    CHECK(replace(9).secrets.number == 4);
+    CHECK(restored().newest == HmacKey{9});
+  }
+}
+
 TEST_CASE("a former secret that is accepted no more is forgotten") {
   Database database;
   database.secrets = waiting::first_secrets({1});

@@ -1,0 +1,56 @@
+// A waiting room's places in a file, and a system clock that is set back.
+#include "proxy/waiting/place_keeper.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "support/temporary_directory.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+std::unique_ptr<store::PlaceStore> open_at(const std::filesystem::path& file) {
+  store::OpenedPlaces opened = store::open_places(file, {1});
+  if (!opened.store) FAIL(opened.failure.text);
+  return std::move(opened.store);
+}
+
+store::PlacesRead read(const std::filesystem::path& file) {
+  store::PlacesRead read;
+  REQUIRE(!open_at(file)->read(read));
+  return read;
+}
+
+}  // namespace
+
+TEST_CASE("when the clock was set back far, that a secret signs is moved back with it, for good") {
+  constexpr std::chrono::hours kBack{10};
+  const support::TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "places.db";
+  const auto context =
+      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2});
+  const waiting::Time now = context->clock.at(Clock::now());
+  waiting::TokenSecrets secrets = waiting::first_secrets({1});
+  secrets.former = HmacKey{2};
+  secrets.since = now + kBack - std::chrono::hours(1);
+  {
+    const auto store = open_at(file);
+    REQUIRE(!store->keep(secrets));
+    REQUIRE(!store->write({}, now + kBack));
+  }
+  {
+    PlaceKeeper keeper(context, [](const store::Failure&) {});
+    REQUIRE(!keeper.open(file, {}));
+  }
+  const store::PlacesRead after = read(file);
+  CHECK(after.secrets == context->keys.secrets());
+  CHECK(after.secrets.since <= now - std::chrono::minutes(59));
+  CHECK(after.secrets.since >= now - std::chrono::minutes(61));
+  CHECK(after.secrets.former == HmacKey{2});
+}
+
+}  // namespace spillway::proxy
