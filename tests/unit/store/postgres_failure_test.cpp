@@ -1,5 +1,7 @@
 // PostgreSQL stops, restarts, crashes or does not answer; a proxy is killed.
 #include <doctest/doctest.h>
+#include <libpq-fe.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,12 +11,15 @@
 #include <set>
 #include <thread>
 
+#include "support/event.hpp"
 #include "support/rounds.hpp"
 #include "unit/store/postgres_contract.hpp"
 #include "unit/store/under_test.hpp"
 
 namespace spillway::store {
 namespace {
+
+using support::Postgres;
 
 std::optional<Failure> try_enqueue(JobStore& store, const jobs::NewJob& job) {
   Enqueue enqueue;
@@ -106,6 +111,29 @@ TEST_CASE("a PostgreSQL that stands still is given up after ten seconds") {
   CHECK(took < 15s);
   store.enqueue(store.job(3));
   CHECK(store.state(3) == "queued");
+}
+
+// Of a statement with a deadline of its own.
+bool answers(const std::string& url, const std::string& query) {
+  PGconn* const session = PQconnectdb(url.c_str());
+  PQsendQuery(session, query.c_str());
+  const support::Deadline deadline(support::kPatience);
+  bool has_answered = false;
+  while (!has_answered && support::wait_ready(PQsocket(session), POLLIN, deadline)) {
+    if (PQconsumeInput(session) != 1) break;
+    has_answered = PQisBusy(session) == 0;
+  }
+  PQfinish(session);
+  return has_answered;
+}
+
+// One that does keeps its locks whatever its timeouts, and a proxy that was killed its lease.
+TEST_CASE("a PostgreSQL of the tests does not stand still for what it logs") {
+  Postgres server;
+  CHECK(answers(server.url("postgres"), "SELECT 1"));
+  const std::string log = "DO $$ BEGIN RAISE LOG '%', repeat('x', 200000); END $$";
+  CHECK(answers(server.url("postgres"), log));
+  CHECK(answers(server.url("postgres"), "SELECT 1"));
 }
 
 // One life of a proxy: enqueues, claims and settles, and says on the pipe what was acknowledged.
