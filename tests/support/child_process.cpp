@@ -100,6 +100,12 @@ bool ChildProcess::wait_for_output(std::string_view text, Milliseconds within) {
   }
 }
 
+void ChildProcess::close_outputs() {
+  for (int& pipe : pipes_) {
+    if (pipe >= 0) ::close(std::exchange(pipe, -1));
+  }
+}
+
 Finished run(const std::vector<std::string>& arguments, Milliseconds within) {
   ChildProcess child(arguments);
   const auto exit_code = child.wait(within);

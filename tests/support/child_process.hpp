@@ -28,6 +28,9 @@ class ChildProcess {
   std::optional<int> wait(Milliseconds within = kPatience);
   // Reads until standard output or error contains the text; false if neither ever does.
   bool wait_for_output(std::string_view text, Milliseconds within = kPatience);
+  // For a program that ignores SIGPIPE: what it writes from here on is lost. It would stand still
+  // once it has filled a pipe that is not read.
+  void close_outputs();
 
   // What has been read so far.
   const std::string& out() const { return texts_[0]; }

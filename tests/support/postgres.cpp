@@ -108,7 +108,9 @@ Postgres::~Postgres() {
   if (server_) end(SIGQUIT);
 }
 
-// Of its log only that it is ready is read: what statements have failed would fill the pipe.
+// Of its log only that it is ready is read. The rest is lost: each session whose client was killed
+// logs its statement, and one that logs to a full pipe stands still, keeps its locks, and heeds no
+// timeout.
 void Postgres::start() {
   std::vector<std::string> command = as_its_user();
   const std::string data = directory_.path() / "data";
@@ -129,6 +131,7 @@ void Postgres::start() {
   if (!server_->wait_for_output("ready to accept connections", kLongPatience)) {
     throw std::runtime_error("PostgreSQL does not start: " + server_->err());
   }
+  server_->close_outputs();
 }
 
 void Postgres::end(int signal) {

@@ -1,5 +1,7 @@
 // PostgreSQL stops, restarts, crashes or does not answer; a proxy is killed.
 #include <doctest/doctest.h>
+#include <libpq-fe.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,12 +11,17 @@
 #include <set>
 #include <thread>
 
+#include "store/postgres_connection.hpp"
+#include "support/event.hpp"
 #include "support/rounds.hpp"
+#include "support/sockets.hpp"
 #include "unit/store/postgres_contract.hpp"
 #include "unit/store/under_test.hpp"
 
 namespace spillway::store {
 namespace {
+
+using support::Postgres;
 
 std::optional<Failure> try_enqueue(JobStore& store, const jobs::NewJob& job) {
   Enqueue enqueue;
@@ -106,6 +113,125 @@ TEST_CASE("a PostgreSQL that stands still is given up after ten seconds") {
   CHECK(took < 15s);
   store.enqueue(store.job(3));
   CHECK(store.state(3) == "queued");
+}
+
+// Of a statement with a deadline of its own.
+bool answers(const std::string& url, const std::string& query) {
+  PGconn* const session = PQconnectdb(url.c_str());
+  PQsendQuery(session, query.c_str());
+  const support::Deadline deadline(support::kPatience);
+  bool has_answered = false;
+  while (!has_answered && support::wait_ready(PQsocket(session), POLLIN, deadline)) {
+    if (PQconsumeInput(session) != 1) break;
+    has_answered = PQisBusy(session) == 0;
+  }
+  PQfinish(session);
+  return has_answered;
+}
+
+// One that does keeps its locks whatever its timeouts, and a proxy that was killed its lease.
+TEST_CASE("a PostgreSQL of the tests does not stand still for what it logs") {
+  Postgres server;
+  CHECK(answers(server.url("postgres"), "SELECT 1"));
+  const std::string log = "DO $$ BEGIN RAISE LOG '%', repeat('x', 200000); END $$";
+  CHECK(answers(server.url("postgres"), log));
+  CHECK(answers(server.url("postgres"), "SELECT 1"));
+}
+
+// Their rows are locked by another session.
+class HeldProxies {
+ public:
+  explicit HeldProxies(const std::string& url) : session_(PQconnectdb(url.c_str())) {
+    PQclear(PQexec(session_, "BEGIN; SELECT FROM spillway.proxy FOR UPDATE"));
+  }
+  ~HeldProxies() { PQfinish(session_); }
+  HeldProxies(const HeldProxies&) = delete;
+  HeldProxies& operator=(const HeldProxies&) = delete;
+
+ private:
+  PGconn* session_;
+};
+
+// Whether as many sessions come to wait for a lock in time.
+bool come_to_wait(const std::string& url, const std::string& count, support::Milliseconds within) {
+  const support::Deadline deadline(within);
+  while (Postgres::ask(url,
+                       "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+                       "AND datname = current_database()") != count) {
+    if (deadline.passed()) return false;
+  }
+  return true;
+}
+
+TEST_CASE("what a killed proxy waits for is given up before its lock_timeout of five seconds") {
+  PostgresContract contract;
+  UnderTest store(contract);
+  const Epoch epoch = store.join();
+  const HeldProxies held(contract.url());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    PostgresConnection connection(contract.url());
+    PostgresParameters parameters;
+    parameters.add(epoch);
+    const PostgresStep steps[] = {{PostgresStatement::leave, std::move(parameters), {}}};
+    if (!connection.ensure()) connection.run(steps);
+    _exit(0);
+  }
+  const bool waits = come_to_wait(contract.url(), "1", support::kPatience);
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(waits);
+  CHECK(WIFSIGNALED(status));
+  CHECK(come_to_wait(contract.url(), "0", 3s));
+}
+
+std::string what_is_waited_for(const std::string& url) {
+  return Postgres::ask(url,
+                       "SELECT max(wait_event) FROM pg_stat_activity "
+                       "WHERE query LIKE 'SELECT repeat%'");
+}
+
+// It keeps its share of its proxy's row, and no statement_timeout ends it.
+TEST_CASE(
+    "a proxy that takes nothing of what it has claimed is given up, over TCP, after a while") {
+  const int free = support::bind_to_loopback(0);
+  const std::string port = std::to_string(support::port_of(free));
+  ::close(free);
+  Postgres server({"listen_addresses=127.0.0.1", "port=" + port});
+  const std::string url = server.url("postgres") + "&port=" + port;
+  PGconn* const reader =
+      PQconnectdb(("postgresql://spillway@127.0.0.1:" + port + "/postgres").c_str());
+  PQclear(PQexec(reader, std::string(postgres_session_settings()).c_str()));
+  PQclear(PQexec(reader, "SELECT pg_advisory_lock(1)"));
+  REQUIRE(PQsendQuery(reader, "SELECT repeat('x', 60000000)") == 1);
+  const support::Deadline soon;
+  while (what_is_waited_for(url) != "ClientWrite" && !soon.passed()) {
+    std::this_thread::yield();
+  }
+  CHECK_MESSAGE(what_is_waited_for(url) == "ClientWrite", "the control");
+  // What it held is free then.
+  CHECK_NOTHROW(Postgres::ask(url, "SET lock_timeout = '25s'; SELECT pg_advisory_lock(1)"));
+  PQfinish(reader);
+}
+
+TEST_CASE(
+    "a statement that PostgreSQL ends for its timeout is a failure of the store, for a while") {
+  PostgresContract contract;
+  UnderTest store(contract);
+  const Epoch epoch = store.join();
+  store.enqueue(store.job(1));
+  {
+    const HeldProxies held(contract.url());
+    Command claim = Claim{epoch, store.job(1).lane, 1};
+    Command* const batch[] = {&claim};
+    const auto failure = store.store().execute(batch, store.now());
+    REQUIRE(failure);
+    CHECK(failure->kind == Failure::Kind::unavailable);
+    CHECK(failure->text.find("timeout") != std::string::npos);
+  }
+  CHECK(store.state(1) == "queued");
+  CHECK(store.claim(epoch, 1).size() == 1);
 }
 
 // One life of a proxy: enqueues, claims and settles, and says on the pipe what was acknowledged.
