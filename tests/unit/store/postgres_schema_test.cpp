@@ -179,7 +179,7 @@ TEST_CASE(
 
 TEST_CASE("each statement of the PostgreSQL store is written once") {
   const auto all = postgres_statements();
-  std::vector<int> times(index(PostgresStatement::room_secret) + 1);
+  std::vector<int> times(index(PostgresStatement::room_forget) + 1);
   for (const PostgresStatementText& each : all) ++times[index(each.statement)];
   for (std::size_t n = 0; n < times.size(); ++n) {
     INFO("statement " << n);
