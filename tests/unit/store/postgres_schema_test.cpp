@@ -179,8 +179,9 @@ TEST_CASE(
 
 TEST_CASE("each statement of the PostgreSQL store is written once") {
   const auto all = postgres_statements();
-  std::vector<int> times(index(PostgresStatement::room_forget) + 1);
-  for (const PostgresStatementText& each : all) ++times[index(each.statement)];
+  REQUIRE(all.size() == index(PostgresStatement::room_forget) + 1);  // the last one
+  std::vector<int> times(all.size());
+  for (const PostgresStatementText& each : all) ++times.at(index(each.statement));
   for (std::size_t n = 0; n < times.size(); ++n) {
     INFO("statement " << n);
     CHECK(times[n] == 1);
