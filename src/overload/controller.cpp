@@ -142,7 +142,7 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   share_.note_queues(input.queued, now);
   std::shared_ptr<const TenantExcess> tenants;
   if (fairness_ && state() != State::normal) tenants = share_.judge(input.tenants, *rules, cause());
-  const bool is_quiet = state() == State::normal && signals_.is_low_load;
+  const bool is_quiet = state() == State::normal && signals_.is_low_load();
   const bool is_as_before = state() == plan_->state() && is_quiet == plan_->is_quiet() &&
                             order == plan_->order() && cause() == plan_->cause() &&
                             levels() == plan_->levels() && tenants == nullptr &&

@@ -87,7 +87,7 @@ ShareRegulator::Signal ShareRegulator::watched(const OverloadSignals& signals) c
 
 // Only before any is refused: refusing itself lowers the load.
 bool ShareRegulator::has_nothing_to_relieve(const OverloadSignals& signals) const {
-  return cause_ == Reason::error_burst && level_ == 0 && signals.is_low_load &&
+  return cause_ == Reason::error_burst && level_ == 0 && signals.is_low_load() &&
          signals.inflight < kAnyLoad && signals.completed_rate < kAnyRate;
 }
 

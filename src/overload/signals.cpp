@@ -14,8 +14,6 @@ constexpr Milliseconds kQueueWindow{500};
 constexpr std::size_t kBusyPoints = 64;
 // Of the slots: without completions they say that an upstream is stalled, not idle.
 constexpr double kFull = 0.95;
-// Of the slots: with fewer in use latencies are what they are without load.
-constexpr double kLowLoad = 0.5;
 
 std::size_t slices_of(const config::Overload& settings) {
   const auto tick = std::max(settings.tick, Milliseconds{1});
@@ -82,7 +80,6 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   signals.inflight_ratio = std::max(use.all, use.shared);
   signals.queue_ratio = use.queue;
   signals.inflight = use.all * input.concurrency;
-  signals.is_low_load = *signals.inflight_ratio < kLowLoad;
   if (!slice_began_ || now - *slice_began_ + tolerance_ >= slice_)
     close_slice(input, *signals.inflight_ratio, now);
   signals.event_loop_lag = input.event_loop_lag;

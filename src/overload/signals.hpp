@@ -26,6 +26,9 @@ inline constexpr std::uint64_t kEnoughSamples = 20;
 // For latency_p95_ratio: of fewer, a single slow answer is the p95.
 inline constexpr std::uint64_t kEnoughForRatio = 60;
 
+// Of the slots: with fewer in use latencies are what they are without load.
+inline constexpr double kLowLoad = 0.5;
+
 // nullopt is "no evidence": it never reaches an enter threshold and satisfies every exit one.
 struct OverloadSignals {
   // Requests in flight as a share of the concurrency cap, or of its slots that are reserved for no
@@ -55,8 +58,10 @@ struct OverloadSignals {
   // completed as well.
   double served_rate = 0;
   double inflight = 0;         // requests, mean over about 2 s
-  bool is_low_load = false;    // what is usual may be learned now
   ClassAnswers class_answers;  // all so far, those of `left_out` too
+
+  // What is usual may be learned now.
+  bool is_low_load() const { return inflight_ratio && *inflight_ratio < kLowLoad; }
 };
 
 struct TickInput {

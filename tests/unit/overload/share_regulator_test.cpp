@@ -46,7 +46,7 @@ class Loop {
       signals.error_rate = rate;
       signals.inflight = inflight;
       signals.completed_rate = completed_rate;
-      signals.is_low_load = true;
+      signals.inflight_ratio = 0.3;
       step(signals, Reason::error_burst);
     }
   }
