@@ -59,9 +59,13 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
   call.add_option("--count", to.count, "So many (1)")->check(CLI::Range(1, 50));
   call.add_option("--type", to.type, "Only those who ask for this type of resource");
   call.add_flag("--continue-on-error", to.continue_on_error, "Go on where one cannot be called");
-  add_room(add_act(rooms, to, RoomsAction::open, "open", "Have visitors wait in any case"), to)
+  add_room(add_act(rooms, to, RoomsAction::open, "open",
+                   "Open the waiting room: all visitors wait, even if there is room"),
+           to)
       ->required();
-  add_room(add_act(rooms, to, RoomsAction::close, "close", "Go by the configuration again"), to)
+  add_room(add_act(rooms, to, RoomsAction::close, "close",
+                   "Undo open: visitors wait when the configuration says so"),
+           to)
       ->required();
   add_room(add_act(rooms, to, RoomsAction::pause, "pause", "Call nobody"), to)->required();
   add_room(add_act(rooms, to, RoomsAction::resume, "resume", "Call again"), to)->required();
