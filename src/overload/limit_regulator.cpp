@@ -72,7 +72,7 @@ LimitRegulator::LimitRegulator(const config::Overload& settings, std::uint32_t c
 
 void LimitRegulator::continue_from(const LimitRegulator& former) {
   if (!is_moving() || former.limit_ == former.concurrency_) return;
-  is_for_timeouts_ = former.is_for_timeouts_;
+  last_late_ = former.last_late_;
   limit_ = std::clamp(former.limit_, least_, concurrency_);
 }
 
@@ -112,13 +112,12 @@ std::optional<TailLatency::Judgement> LimitRegulator::judge_tail(const OverloadS
                                                                  TimePoint now) {
   auto judged = tail_.judge(signals);
   if (!tail_.has_timeout() || !signals.timeout_rate) return judged;
-  if (limit_ == concurrency_) is_for_timeouts_ = false;
+  if (limit_ == concurrency_) last_late_.reset();
   TailLatency::Judgement late =
       tail_.judge_timeouts(signals, signals.completed_rate * to_seconds(window_));
-  is_for_timeouts_ |= late.is_breached;
-  if (!is_for_timeouts_) return judged;
-  if (late.is_breached || *signals.timeout_rate > kFewLate) last_late_ = now;
-  if (last_late_ && now - *last_late_ >= kCalmFor && !late.is_satisfied) {
+  if (late.is_breached || (last_late_ && *signals.timeout_rate > kFewLate)) last_late_ = now;
+  if (!last_late_) return judged;
+  if (now - *last_late_ >= kCalmFor && !late.is_satisfied) {
     late.is_satisfied = true;
     late.factor = kSmallestRaise;
   }
@@ -288,7 +287,7 @@ double LimitRegulator::next_raise(const Reading& reading) {
 void LimitRegulator::raise(const Reading& reading, TimePoint now) {
   if (limit_ == concurrency_) return;
   const double factor =
-      std::min(is_for_timeouts_ ? next_raise(reading) : kLargestRaise, reading.tail.factor);
+      std::min(last_late_ ? next_raise(reading) : kLargestRaise, reading.tail.factor);
   limit_ = static_cast<std::uint32_t>(std::min<double>(concurrency_, std::ceil(limit_ * factor)));
   best_throughput_ = 0;
   step_ = kFirstCut;

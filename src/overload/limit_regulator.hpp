@@ -51,7 +51,7 @@ class LimitRegulator {
   bool is_holding() const { return limit_ < concurrency_ && is_short_; }
   // That responses do not come in time is a matter of the limit, and it is lowered for that.
   bool prevents_timeouts() const {
-    return is_moving() && is_for_timeouts_ && limit_ < concurrency_ && !futile_;
+    return is_moving() && last_late_ && limit_ < concurrency_ && !futile_;
   }
   // Latency is above its threshold, and no lower limit that was tried brought it down.
   bool is_futile() const { return futile_; }
@@ -110,7 +110,6 @@ class LimitRegulator {
 
   TailLatency tail_;
   bool regulate_;
-  bool is_for_timeouts_ = false;  // the limit was lowered for them
   bool moves_;  // not in shadow mode, where a lower limit changes nothing that could be judged
   Duration window_;
   std::uint32_t concurrency_;
@@ -126,6 +125,7 @@ class LimitRegulator {
   std::optional<Spell> spell_;
   Raised raised_;
   std::optional<Last> last_;
+  // Responses did not come in time, which the limit was lowered for. Until it is back.
   std::optional<TimePoint> last_late_;
   bool is_short_ = false;
   bool futile_ = false;
