@@ -124,7 +124,8 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as, TimePoin
   for (const Gate* gate : slots_->gates) load.waiting += gate->scheduler_.queued();
   // A few slow clients are not to blame for a pause of the upstream, however many wait behind it.
   const std::uint32_t at_work = resilience::at_work(load.slots, running, late.in_all);
-  const bool is_held_up = stands_still && awaiting_client > resilience::kPlentifulShare * at_work;
+  const bool is_held_up = stands_still && awaiting_client > resilience::kPlentifulShare * at_work &&
+                          awaiting_client >= resilience::least_for_own_class(load.slots);
   const bool has_waiter = whom == dispatch::WouldServe::same_or_higher;
   if (late.asking > 0 || (has_waiter && is_held_up)) load.slots = std::min(load.slots, at_work);
   return resilience::may_ask(load) ? std::optional(load) : std::nullopt;

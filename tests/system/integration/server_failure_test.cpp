@@ -238,7 +238,7 @@ TEST_CASE("what becomes of a server is told as events with its name and why") {
   sick.answer_with(200);
   CHECK(ask_until("circuit_closed") == expected("info", "success"));
   sick.answer_checks_with(500);
-  CHECK(ask_until("health_check_failed") == expected("warn", "failure"));
+  CHECK(ask_until("health_check_failed") == expected("warn", "status"));
   sick.answer_checks_with(200);
   CHECK(ask_until("health_check_passed") == expected("info", "success"));
   CHECK(proxy.process().err().find("\"server_returned\"") != std::string::npos);
