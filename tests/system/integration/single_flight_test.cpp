@@ -137,6 +137,7 @@ TEST_CASE("refreshes keep to the slots that there are") {
   for (int n = 0; n < 12; ++n) others.emplace_back(proxy.port()).send(many);
   REQUIRE(proxy.state_becomes([](const auto& state) { return state_is(state, "OVERLOADED"); }));
   others.clear();
+  REQUIRE(proxy.metric_becomes(R"(spillway_inflight{upstream="app"})", 0));
   for (int round = 0; round < 5; ++round) {
     std::vector<RawClient> readers;
     for (int n = 0; n < kPages; ++n) readers.emplace_back(proxy.port()).send(page(n));
