@@ -32,7 +32,7 @@ bool Entrance::lets_by() {
   if (room_ == nullptr) return true;
   settings_ = &*request_.config().routes[index(request_.subject.route)].waiting_room;
   if (bypasses()) {
-    room_->count_bypass();
+    room_->tally().count_bypass();
     return true;
   }
   token_ = tokens_.find(*room_, services_.now());

@@ -125,7 +125,7 @@ Task<std::optional<Answer>> Entrance::arrive(bool lacks_work) {
     let_in(*id);
     co_return std::nullopt;
   }
-  if (offers_places(*settings_)) room_->count_offer();
+  if (offers_places(*settings_)) room_->tally().count_offer();
   co_return tell_stamped(stamp);
 }
 

@@ -30,7 +30,7 @@ bool judge_work(SharedWaitingRoom& room, const waiting::Token& stamp, std::strin
   if (work != waiting::Work::done &&
       room.with(now, [&](WaitingRoom& it, waiting::Time) { return it.peek(stamp.id).has_value(); }))
     return true;
-  room.count_work(work);
+  room.tally().count_work(work);
   return work == waiting::Work::done;
 }
 

@@ -59,7 +59,7 @@ traffic::TokenWord token_word(const RequestContext& request, SharedWaitingRoom& 
     const auto found = claims_of(request, *token, room, now);
     if (const auto* const claims = std::get_if<const TokenClaims*>(&found))
       return {source, (*claims)->tier, (*claims)->user};
-    room.count_unverified(source, std::get<TokenFault>(found));
+    room.tally().count_unverified(source, std::get<TokenFault>(found));
   }
   return {};
 }

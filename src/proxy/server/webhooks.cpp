@@ -73,7 +73,7 @@ void Webhooks::tell(const Generation& generation, RouteId route) const {
   for (const waiting::Happening& happening : its->take_events(room)) {
     std::optional<jobs::NewJob> job = job_of(happening, target, jobs_->wall_now());
     const auto written = [its, event = happening.event](bool is_written) {
-      its->count_told(event, is_written);
+      its->tally().count_event(event, is_written);
     };
     if (!job || !jobs_->post(std::move(*job), to->defer->max_pending, written)) written(false);
   }

@@ -31,7 +31,7 @@ waiting::Terms SharedWaitingRoom::terms_of(const config::WaitingRoom& settings) 
 }
 
 Milliseconds SharedWaitingRoom::refuse_poll(Milliseconds later) {
-  limited_.polls.fetch_add(1, std::memory_order_relaxed);
+  tally_.count_limited_poll();
   return later;
 }
 
@@ -73,7 +73,7 @@ SharedWaitingRoom::Asked SharedWaitingRoom::ask(const waiting::Token& ticket, Ti
 bool SharedWaitingRoom::may_join(const IpAddress& client, const config::WaitingRoom& settings,
                                  TimePoint now) {
   if (joins_.take(client, settings.tickets.joins_per_second, now)) return true;
-  limited_.joins.fetch_add(1, std::memory_order_relaxed);
+  tally_.count_limited_join();
   return false;
 }
 
@@ -91,7 +91,7 @@ bool SharedWaitingRoom::may_have_more(const IpAddress& client, const waiting::To
                                  settings.tickets.network_share) ||
            room.peek(stamp.id).has_value();
   });
-  if (!may) limited_.joins.fetch_add(1, std::memory_order_relaxed);
+  if (!may) tally_.count_limited_join();
   return may;
 }
 
@@ -109,7 +109,7 @@ void SharedWaitingRoom::has_joined(const IpAddress& client, const waiting::Token
 bool SharedWaitingRoom::may_write(const IpAddress& client, const config::WaitingRoom& settings,
                                   TimePoint now) {
   if (rows_.take(client, settings.tickets.joins_per_second, now)) return true;
-  limited_.joins.fetch_add(1, std::memory_order_relaxed);
+  tally_.count_limited_join();
   return false;
 }
 
@@ -163,13 +163,6 @@ bool SharedWaitingRoom::keeps(const waiting::Token& token, TimePoint now) {
   return is_inside && !stay(token.id, now);
 }
 
-SharedWaitingRoom::Unverified SharedWaitingRoom::unverified() const {
-  Unverified counts{};
-  for (std::size_t source = 0; source < counts.size(); ++source)
-    std::ranges::copy(unverified_[source], counts[source].begin());
-  return counts;
-}
-
 void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::EntryPace::Health health,
                              TimePoint now) {
   const waiting::Terms terms = terms_of(settings);
@@ -218,17 +211,10 @@ waiting::Counts SharedWaitingRoom::counts(TimePoint now) {
 
 observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,
                                          const config::WaitingRoom& settings) {
-  observe::WaitingRoomSnapshot snapshot{
-      .name = room.name(), .counts = room.counts(Clock::now()), .bypassed = room.bypassed()};
-  snapshot.limited_polls = room.limited_polls();
-  snapshot.limited_joins = room.limited_joins();
-  snapshot.offered = room.offered();
-  for (std::size_t n = 0; n < waiting::kWorkCount; ++n) snapshot.work[n] = room.work(n);
-  snapshot.unverified = room.unverified();
+  observe::WaitingRoomSnapshot snapshot{.name = room.name(), .counts = room.counts(Clock::now())};
+  room.tally().write_to(snapshot);
   for (const std::string_view name : waiting::tier_names(settings))
     snapshot.tiers.emplace_back(name);
-  for (std::size_t n = 0; n < waiting::kEventCount; ++n) snapshot.events[n] = room.told(n);
-  snapshot.events_not_written = room.not_told();
   return snapshot;
 }
 

@@ -24,6 +24,7 @@
 #include "proxy/waiting/network_shares.hpp"
 #include "proxy/waiting/poll_holds.hpp"
 #include "proxy/waiting/room_outbox.hpp"
+#include "proxy/waiting/room_tally.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
 #include "traffic/classify.hpp"
 #include "waiting/challenge.hpp"
@@ -206,10 +207,6 @@ class SharedWaitingRoom {
   // Whether a program goes on with the token that it was given in a field: its session goes on, and
   // is now used. No generation is compared. false: as of any other token.
   bool keeps(const waiting::Token& token, TimePoint now);
-  // A first contact was offered a place.
-  void count_offer() { offered_.fetch_add(1, std::memory_order_relaxed); }
-  std::uint64_t offered() const { return offered_.load(std::memory_order_relaxed); }
-
   bool has_session(const waiting::TicketId& id) const {
     const std::lock_guard lock(mutex_);
     return now_in_force().has_session(id);
@@ -240,19 +237,7 @@ class SharedWaitingRoom {
   void tick(const config::WaitingRoom& settings, waiting::EntryPace::Health health, TimePoint now);
   waiting::Counts counts(TimePoint now);
 
-  // What became of visitors' proofs of work.
-  void count_work(waiting::Work work) { ++work_[static_cast<std::size_t>(work)]; }
-  std::uint64_t work(std::size_t work) const { return work_[work]; }
-
-  // Requests that never wait (config::WaitingBypass).
-  void count_bypass() { bypassed_.fetch_add(1, std::memory_order_relaxed); }
-  std::uint64_t bypassed() const { return bypassed_.load(std::memory_order_relaxed); }
-  // Tokens of visitors (trusted_tokens) that do not count.
-  using Unverified = decltype(observe::WaitingRoomSnapshot::unverified);
-  void count_unverified(traffic::TokenSource source, traffic::TokenFault fault) {
-    ++unverified_[static_cast<std::size_t>(source)][static_cast<std::size_t>(fault)];
-  }
-  Unverified unverified() const;
+  RoomTally& tally() { return tally_; }
   // Whether one may be verified for which that takes long. It is then to be given back, unless its
   // signature is bad.
   bool may_verify(const IpAddress& client, TimePoint now) {
@@ -262,20 +247,11 @@ class SharedWaitingRoom {
     context_->bad_signatures.give_back(client, kBadSignatures);
   }
 
-  // Polls and joins that were refused, since there were too many.
-  std::uint64_t limited_polls() const { return limited_.polls.load(std::memory_order_relaxed); }
-  std::uint64_t limited_joins() const { return limited_.joins.load(std::memory_order_relaxed); }
   // Of those that its webhook wants, the oldest.
   std::vector<waiting::Happening> take_events(std::size_t most) {
     const std::lock_guard lock(mutex_);
     return inside_.own().take_events(most);
   }
-  // An event was written down for the webhook, or could not be. On any thread.
-  void count_told(waiting::Event event, bool is_written) {
-    ++(is_written ? told_[static_cast<std::size_t>(event)] : not_told_);
-  }
-  std::uint64_t told(std::size_t event) const { return told_[event]; }
-  std::uint64_t not_told() const { return not_told_; }
 
  private:
   waiting::WaitingRoom& now_in_force() { return log_.apart ? *log_.apart : inside_.own(); }
@@ -320,19 +296,7 @@ class SharedWaitingRoom {
     std::optional<waiting::WaitingRoom> apart;  // while it goes on by itself
   };
   Log log_;
-  std::atomic<std::uint64_t> bypassed_{0};
-  std::atomic<std::uint64_t> offered_{0};
-  // Refused, since there were too many.
-  struct Limited {
-    std::atomic<std::uint64_t> polls{0};
-    std::atomic<std::uint64_t> joins{0};
-  };
-  Limited limited_;
-  std::array<std::atomic<std::uint64_t>, waiting::kWorkCount> work_{};
-  std::array<std::atomic<std::uint64_t>, waiting::kEventCount> told_{};
-  std::atomic<std::uint64_t> not_told_{0};
-  // By TokenSource, by TokenFault.
-  std::array<std::array<std::atomic<std::uint64_t>, traffic::kTokenFaultCount>, 3> unverified_{};
+  RoomTally tally_;
 };
 
 observe::WaitingRoomSnapshot snapshot_of(SharedWaitingRoom& room,

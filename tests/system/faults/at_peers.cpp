@@ -74,7 +74,7 @@ void play_rounds(const Row& row, Stand& stand, PeerResult& result) {
   const auto besides = [&](std::string what) {
     if (!what.empty()) result.besides.push_back(std::move(what));
   };
-  if (!is_seen) besides("nobody saw " + row.must);
+  if (!is_seen) besides(row.must + " not seen");
   if (row.at_backends) besides(row.at_backends(stand));
   for (const std::string& target : {row.afterwards, std::string("/sound/1")}) {
     const std::string word = word_at_last(stand, target);

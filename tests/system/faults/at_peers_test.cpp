@@ -109,15 +109,16 @@ TEST_CASE("a cell is one cell") {
        seen_by(1, "WRONG: 21 bytes that are not its own", false),
        seen_by(2, "WRONG: no HTTP\r\n| " + std::string(100, 'x'), false)},
       {}, result);
-  result.besides = {"nobody saw 504"};
+  result.besides = {"504 not seen"};
   const std::string text = cell(result);
   CHECK(has(text, "WRONG: bytes that are not its own x 2, WRONG: no HTTP"));
-  CHECK(text.ends_with("x 1 of 4; nobody saw 504"));
+  CHECK(text.ends_with("x 1 of 4; 504 not seen"));
   CHECK(text.find_first_of("|\r\n") == std::string::npos);
   CHECK(text.size() < 160);
 }
 
-TEST_CASE("a row at NGINX and HAProxy fails by what its clients see, backends get or nobody sees") {
+TEST_CASE(
+    "a row at NGINX and HAProxy fails by what its clients see, backends get or what is not seen") {
   for (const Peer peer : kPeers) {
     Row row = closed_on({"502"});
     CHECK_MESSAGE(play_at(peer, row).holds(), name_of(peer), ": ", cell(play_at(peer, row)));
@@ -125,13 +126,13 @@ TEST_CASE("a row at NGINX and HAProxy fails by what its clients see, backends ge
     CHECK(cell(play_at(peer, row)) == "asked twice");
     row.at_backends = nullptr;
     row.must = "504";
-    CHECK(cell(play_at(peer, row)) == "nobody saw 504");
+    CHECK(cell(play_at(peer, row)) == "504 not seen");
     CHECK(cell(play_at(peer, closed_on({"200"}))) == "502 x 64 of 64");
   }
 }
 
 // As where one of them is not there, or was told where no backend is.
-TEST_CASE("a row whose backends nobody asked at NGINX or HAProxy is seen") {
+TEST_CASE("a row whose backends were not asked at NGINX or HAProxy is told") {
   Row row = closed_on({"502"});
   row.client = [](Stand&, Client) { return Outcome{"502"}; };
   row.afterwards = "/sound/0";

@@ -18,7 +18,7 @@ bool is_among(const Words& words, const std::string& word) {
 
 bool is_head(std::size_t way) { return method_of(way) == "HEAD"; }
 
-// Everybody asks for what the backend does wrong, and then for something good. Of another backend
+// Each client asks for what the backend does wrong, and then for something good. Of another backend
 // where this one has a short time to answer: on a busy machine a good answer may take as long.
 Row asks(const std::string& fault, Words words, Words words_to_head = {}, json changes = {}) {
   const std::string target = "/" + fault + "/";

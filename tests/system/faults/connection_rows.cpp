@@ -48,7 +48,7 @@ Row half_die() {
                   stand.more.pop_back();
                   try {
                     stand.dead.push_back(std::make_unique<support::RefusingPort>(port));
-                  } catch (const std::system_error&) {  // somebody else was quicker
+                  } catch (const std::system_error&) {  // another process was quicker
                   }
                 }
               },

@@ -22,8 +22,8 @@ namespace {
 using namespace support;
 
 // How NGINX and HAProxy fare is told, not judged. But at each of them `least` rows of a kind hold,
-// as they do at any proxy that is none too odd: fewer, or one that nobody was asked in, and the
-// column is wrong.
+// as they do at any proxy that is none too odd: fewer, or one whose backends were not asked, and
+// the column is wrong.
 std::vector<PeerColumn> columns_of_peers(Rows rows, const std::vector<Row>& wanted,
                                          std::size_t least) {
   const auto results = play_at_peers(rows, [&](const std::string& name) {

@@ -171,7 +171,7 @@ std::vector<Row> rows_at_the_admin() {
   fill_it("bodies that do not come", "POST" + head + "Content-Length: 60000\r\n\r\n");
   std::string scrapes;
   for (int n = 0; n < 40; ++n) scrapes += "GET" + head + "\r\n";
-  fill_it("responses that nobody takes", scrapes, "held on");
+  fill_it("responses that are not taken", scrapes, "held on");
   return rows;
 }
 

@@ -52,7 +52,7 @@ void take_limit(const std::string& key, const json& value, Wanted& wanted) {
   }
 }
 
-// They have no classes and judge no overload; nobody's word is trusted.
+// They have no classes and judge no overload, and trust no peer.
 bool is_ours_alone(const std::string& key) {
   return key == "overload" || key == "log" || key.starts_with("trusted_");
 }

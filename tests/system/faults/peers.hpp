@@ -34,7 +34,7 @@ struct Wanted {
 };
 
 // The changes to Spillway's configuration in these terms. Throws std::invalid_argument where one of
-// them has none: whoever makes a row says then what the others are to do.
+// them has none: the row says then what the others are to do.
 Wanted wanted(const nlohmann::json& changes);
 
 struct Servers {

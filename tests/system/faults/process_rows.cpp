@@ -57,7 +57,7 @@ Row log_disk_full() {
   return row;
 }
 
-// A pipe that somebody has open and nobody reads.
+// A pipe that is open and not read.
 struct UnreadPipe {
   UnreadPipe() : path(directory.path() / "log") {
     if (::mkfifo(path.c_str(), 0600) != 0) {

@@ -22,7 +22,7 @@ namespace {
 // some rounds. In the last two it grows by no more than this: 4 KiB lost by each request are more.
 constexpr long kMostGrowthKib = 512;
 constexpr std::size_t kMostRounds = 12;
-// It ends as soon as nobody is there any more.
+// It ends as soon as no client is there any more.
 constexpr Milliseconds kUntilEnded{8000};
 
 std::string in_words(const Seen& seen) {

@@ -45,7 +45,7 @@ struct Row {
   std::function<Outcome(Stand&, Client)> client;
   // The words it may end with.
   std::function<bool(Client, const std::string& word)> allows;
-  // A word that somebody has to see: without it the fault did not happen.
+  // A word that a client has to see: without it the fault did not happen.
   std::string must;
   // Done while the clients of a round are at it; ends with them.
   std::function<void(Stand&, std::size_t round, const std::function<bool()>& at_it)> meanwhile;

@@ -1,5 +1,5 @@
 // A proxy as a process in front of two upstreams, one faulty and one sound: Spillway, and what has
-// to be true of it once everybody has left; or NGINX or HAProxy.
+// to be true of it once all clients have left; or NGINX or HAProxy.
 #pragma once
 
 #include <cstddef>
@@ -80,7 +80,7 @@ class Stand {
   std::size_t slots_ = 0;
   std::unique_ptr<support::ProxyProcess> proxy_;
   std::unique_ptr<PeerProcess> peer_;
-  std::size_t files_ = 0;  // open while nobody was there
+  std::size_t files_ = 0;  // open without clients
 };
 
 }  // namespace spillway::faults

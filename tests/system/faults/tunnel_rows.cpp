@@ -66,7 +66,7 @@ Row too_many() {
   row.client = [](Stand& stand, Client client) {
     return tunnel(stand.port(), target_of("tunnel", client), client.number);
   };
-  row.at_peers.rounds = kRounds;  // in one of them somebody may not see it
+  row.at_peers.rounds = kRounds;  // in one of them no client may see it
   row.besides = [](Stand& stand) -> std::string {
     const double refused = stand.scrape().sum("spillway_tunnels_total", "refused");
     return refused > 0 ? "" : "none was counted as refused";

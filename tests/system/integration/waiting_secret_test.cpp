@@ -24,6 +24,14 @@ json kept_at(const std::string& url) {
   return selling(always(), {{"store", {{"url", url}}}, {"log", {{"level", "info"}}}});
 }
 
+// One visitor is inside, and the other one waits: its ticket.
+std::string come_in_and_wait(Visitor& inside, Visitor& waiting) {
+  inside.join();
+  REQUIRE(inside.is_called());
+  REQUIRE(is_in(inside.visit()));
+  return waiting.join().at("id");
+}
+
 std::string in_file(const TemporaryDirectory& directory) {
   return "sqlite:" + (directory.path() / "jobs.db").string();
 }
@@ -38,10 +46,7 @@ TEST_CASE("no visitor loses a place by the replacement of the secret, also with 
     ProxyProcess proxy(configuration({shop.address()}, kept_at(url)));
     const Operator desk{proxy.admin_port()};
     Visitor inside(proxy), waiting(proxy);
-    inside.join();
-    REQUIRE(inside.is_called());
-    REQUIRE(is_in(inside.visit()));
-    const std::string id = waiting.join().at("id");
+    const std::string id = come_in_and_wait(inside, waiting);
     const std::string old = waiting.jar();
     CHECK(desk.get("/room-secret") ==
           json({{"number", 1}, {"signs_from", nullptr}, {"former_until", nullptr}}));
@@ -68,10 +73,7 @@ TEST_CASE("a secret that is replaced at once makes all tokens void") {
   ProxyUnderTest proxy(shop.address(), selling(always()));
   const Operator desk{proxy.admin_port()};
   Visitor inside(proxy), waiting(proxy);
-  inside.join();
-  REQUIRE(inside.is_called());
-  REQUIRE(is_in(inside.visit()));
-  const std::string id = waiting.join().at("id");
+  const std::string id = come_in_and_wait(inside, waiting);
   desk.post(kReplace);
   const json replaced = desk.post(kReplace, {{"at_once", true}});
   CHECK(replaced.at("number") == 3);

@@ -27,7 +27,7 @@ std::vector<Case> person_cases() {
           may("9111 3.5", "an answer to Authorization with must-revalidate may be reused",
               {says({"Cache-Control: must-revalidate, max-age=60"}), says({})},
               {get({kAlice}).from_origin(1), get({kBob}).from_store(1)})
-              .otherwise("whoever writes must-revalidate seldom means that everybody may have it"),
+              .otherwise("must-revalidate is seldom written for what all clients may have"),
           ours("Authorization does not get what a stranger was told",
                {says({"Cache-Control: max-age=60"}), says({})},
                {get().from_origin(1), get({kAlice}).from_origin(2)}),

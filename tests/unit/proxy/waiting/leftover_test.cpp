@@ -121,7 +121,7 @@ TEST_CASE("what a live token writes is bounded for its address, unless it change
   int written = 0;
   while (written < 100 && may_write(one)) ++written;
   CHECK(written == 20);  // ten seconds' worth
-  CHECK(house.room().limited_joins() == 1);
+  CHECK(snapshot_of(house.room(), settings).limited_joins == 1);
   CHECK(may_write(other));
   CHECK(house.room().may_join(one, settings, house.now()));  // joins are counted for themselves
 }
