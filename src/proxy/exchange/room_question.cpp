@@ -36,6 +36,12 @@ bool judge_work(SharedWaitingRoom& room, const waiting::Token& stamp, std::strin
 
 }  // namespace
 
+template Task<std::optional<waiting::Cancel::Result>> ask_room(SharedWaitingRoom&, waiting::Cancel,
+                                                               RoomAsker);
+template Task<HolderAnswer<waiting::Cancel::Result>> ask_for_holder(SharedWaitingRoom&,
+                                                                    waiting::Cancel, Holder,
+                                                                    RoomAsker);
+
 Task<std::optional<waiting::Outcome>> ask_log(SharedWaitingRoom& room, waiting::Command command,
                                               RoomAsker asker) {
   const auto answered = std::make_shared<TimedLetter>(asker.services.mailbox, asker.parking);

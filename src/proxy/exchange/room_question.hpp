@@ -84,6 +84,14 @@ Task<HolderAnswer<typename C::Result>> ask_for_holder(SharedWaitingRoom& room, C
   co_return HolderAnswer<Result>{.result = std::move(result)};
 }
 
+// Used in several files: made once, in room_question.cpp. Each file's own coroutine frame has other
+// names, which the link-time optimizer takes for a violation of the one-definition rule.
+extern template Task<std::optional<waiting::Cancel::Result>> ask_room(SharedWaitingRoom&,
+                                                                      waiting::Cancel, RoomAsker);
+extern template Task<HolderAnswer<waiting::Cancel::Result>> ask_for_holder(SharedWaitingRoom&,
+                                                                           waiting::Cancel, Holder,
+                                                                           RoomAsker);
+
 // A first contact. A visitor that has to wait, or is turned away, writes no row.
 Task<std::optional<waiting::Arrived>> ask_to_arrive(SharedWaitingRoom& room,
                                                     waiting::Arrive arrival, RoomAsker asker);

@@ -32,12 +32,7 @@ class TimedLetter {
   }
 
   // On the home's thread, once. False: the answer is not there by `until`, and is given up.
-  Task<bool> wait(EventLoop& loop, TimePoint until) {
-    while (!letter_.delivered && loop.now() < until) co_await parking_.park({.deadline = until});
-    if (!letter_.delivered && gives_up()) co_return false;
-    while (!letter_.delivered) co_await parking_.park({});
-    co_return true;
-  }
+  Task<bool> wait(EventLoop& loop, TimePoint until);
 
  private:
   enum class State : std::uint8_t { awaited, there, given_up };
