@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 #include <boost/version.hpp>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -78,6 +79,8 @@ int check(const std::string& path) {
 
 // A server name that cannot be resolved is a run-time failure: it may resolve later.
 int run(const std::string& path) {
+  // Until the server handles them: what other servers are sent ends none that is starting.
+  for (const int signal : {SIGUSR1, SIGUSR2, SIGHUP}) std::signal(signal, SIG_IGN);
   auto config = load(path);
   if (!config) return kBadUsage;
   try {

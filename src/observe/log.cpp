@@ -4,6 +4,7 @@
 #include <spdlog/details/thread_pool.h>
 #include <spdlog/pattern_formatter.h>
 #include <unistd.h>
+#include <functional>
 
 #include <algorithm>
 #include <array>
@@ -328,12 +329,19 @@ void Log::job(const JobLine& line) {
 }
 
 void Log::untrusted_forwarding(std::string_view peer) {
+  const std::size_t hash = std::max<std::size_t>(std::hash<std::string_view>{}(peer), 1);
+  const auto is_told = [&] {
+    return std::ranges::any_of(untrusted_.hashes, [&](const std::atomic<std::size_t>& one) {
+      return one.load(std::memory_order_relaxed) == hash;
+    });
+  };
+  if (is_told()) return;
   {
     const std::lock_guard lock(untrusted_.mutex);
-    std::vector<std::string>& told = untrusted_.told;
-    if (told.size() >= kUntrustedTold || std::ranges::count(told, peer) != 0) return;
-    told.emplace_back(peer);
-    untrusted_.left.fetch_sub(1, std::memory_order_relaxed);
+    const std::size_t left = untrusted_.left.load(std::memory_order_relaxed);
+    if (left == 0 || is_told()) return;
+    untrusted_.hashes[left - 1].store(hash, std::memory_order_relaxed);
+    untrusted_.left.store(left - 1, std::memory_order_relaxed);
   }
   const std::string message =
       std::string(peer) +

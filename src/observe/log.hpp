@@ -5,6 +5,7 @@
 // is valid JSON and valid UTF-8 whatever the bytes were.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -170,8 +171,10 @@ class Log {
   static constexpr std::size_t kUntrustedTold = 3;
   struct Untrusted {
     std::atomic<std::size_t> left{kUntrustedTold};
+    // Of the peers that were told of, by which a request of theirs sees that without a lock; 0:
+    // none.
+    std::array<std::atomic<std::size_t>, kUntrustedTold> hashes{};
     std::mutex mutex;
-    std::vector<std::string> told;  // under the mutex
   };
 
   void write(Level level, std::string_view fields);

@@ -82,6 +82,7 @@ Task<ServerConnector::Opened> ServerConnector::open(std::size_t server, Connecte
       servers.use_address(server, address);
       upstream().reachable.store(true, std::memory_order_relaxed);
     }
+    if (opened == Opened::next_server) servers.leave_address(server, first, address, addresses);
     if (opened != Opened::next_address) co_return opened;
     if (is_local_shortage(error_)) continue;
     refused_by = address;
@@ -127,7 +128,6 @@ Task<ServerConnector::Opened> ServerConnector::await_connected(Connected& into,
       co_await parking_.park({.deadline = due, .client_gone = true}, &into.connection->writable());
   error_ = wake == Wake::ready ? connect_error(into.connection->descriptor()) : 0;
   if (wake == Wake::ready && error_ == 0) co_return Opened::done;
-  const std::size_t server = into.connection->server(), address = into.connection->address();
   into.connection->retire();
   into.connection.reset();
   if (wake == Wake::client_gone) {
@@ -140,7 +140,6 @@ Task<ServerConnector::Opened> ServerConnector::await_connected(Connected& into,
     co_return Opened::ended;
   }
   if (!has_timed_out_) co_return Opened::next_address;
-  upstream().servers.leave_address(server, address, upstream().endpoints[server].addresses.size());
   into.call.fail(observe::ServerFailure::connect_timeout);
   co_return Opened::next_server;
 }

@@ -56,17 +56,17 @@ asio::awaitable<void> HealthChecks::check(UpstreamId upstream, std::size_t serve
     const std::size_t address =
         generation_->upstreams[index(upstream)].servers.address_in_use(server);
     Probed probed = co_await probe_health(settings, endpoint, address);
-    if (!stopped_) record(upstream, server, std::move(probed));
+    if (!stopped_) record(upstream, server, address, std::move(probed));
   }
 }
 
-void HealthChecks::record(UpstreamId id, std::size_t server, Probed probed) {
+void HealthChecks::record(UpstreamId id, std::size_t server, std::size_t first, Probed probed) {
   Upstream& upstream = generation_->upstreams[index(id)];
   const observe::HealthCheckReport report = std::move(probed.report);
   if (probed.is_connected) {
     upstream.servers.use_address(server, probed.address);
   } else if (report.reason == observe::HealthCheckReason::timeout) {
-    upstream.servers.leave_address(server, probed.address,
+    upstream.servers.leave_address(server, first, probed.address,
                                    upstream.endpoints[server].addresses.size());
   }
   const bool passed = report.reason == observe::HealthCheckReason::success;

@@ -38,7 +38,8 @@ class HealthChecks : public std::enable_shared_from_this<HealthChecks> {
 
  private:
   boost::asio::awaitable<void> check(UpstreamId upstream, std::size_t server);
-  void record(UpstreamId upstream, std::size_t server, Probed probed);
+  // `first`: the address that the probe began with.
+  void record(UpstreamId upstream, std::size_t server, std::size_t first, Probed probed);
   void close_idle_connections(UpstreamId upstream, std::size_t server);
   Duration jittered(Milliseconds interval);
 

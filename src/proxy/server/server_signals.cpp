@@ -3,7 +3,9 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
+#include <exception>
 #include <string>
+#include <utility>
 
 #include "proxy/server/server_parts.hpp"
 #include "proxy/server/supervisor.hpp"
@@ -127,8 +129,19 @@ class Server::SignalLoop {
     if (is_started) return supervisor_.ready(status_);
     admin_timer_.expires_after(kAdminRetryInterval);
     admin_timer_.async_wait([this](const boost::system::error_code&) {
-      if (!is_draining()) await_admin(parts_.start_admin());
+      if (!is_draining()) await_admin(starts_admin());
     });
+  }
+
+  // Requests are served meanwhile: what fails is tried again, whatever it is.
+  bool starts_admin() {
+    try {
+      return parts_.start_admin();
+    } catch (const std::exception& error) {
+      if (std::exchange(admin_failure_, error.what()) != error.what())
+        parts_.log.message(observe::Level::warn, admin_failure_ + "; it is tried again");
+      return false;
+    }
   }
 
   void check_drained() {
@@ -149,6 +162,7 @@ class Server::SignalLoop {
   asio::signal_set signals_{io_};
   asio::steady_timer timer_{io_};
   asio::steady_timer admin_timer_{io_};
+  std::string admin_failure_;  // the last one that was told
   Supervisor supervisor_{io_};
   TimePoint drain_until_ = kNever;
   Milliseconds drain_timeout_{0};

@@ -107,8 +107,10 @@ void Servers::adopt(const Servers& previous) {
       if (config_.servers[here] != previous.config_.servers[there]) continue;
       ejections_.adopt(here, previous.ejections_, there, now);
       // Without checks in the new configuration an unwell server would never recover.
-      if (config_.health_check && previous.config_.health_check)
+      if (config_.health_check && previous.config_.health_check) {
         health_[here].adopt(previous.health_[there].state());
+        last_checks_[here] = previous.last_checks_[there];
+      }
       break;
     }
   }

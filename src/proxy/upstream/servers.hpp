@@ -50,9 +50,11 @@ class Servers {
     if (address_in_use(server) != address)
       counts_[server].address.store(address, std::memory_order_relaxed);
   }
-  // It did not answer in time: the next of `addresses`, unless another one is in use by now.
-  void leave_address(std::size_t server, std::size_t address, std::size_t addresses) {
-    counts_[server].address.compare_exchange_strong(address, (address + 1) % addresses,
+  // An attempt that began with address `first` came to one that was silent: the next of `addresses`
+  // is in use, unless another one is by now.
+  void leave_address(std::size_t server, std::size_t first, std::size_t silent,
+                     std::size_t addresses) {
+    counts_[server].address.compare_exchange_strong(first, (silent + 1) % addresses,
                                                     std::memory_order_relaxed);
   }
 
