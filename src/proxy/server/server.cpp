@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/key_files.hpp"
+#include "config/warnings.hpp"
 #include "proxy/server/random_seed.hpp"
 #include "proxy/server/server_parts.hpp"
 
@@ -99,6 +100,11 @@ std::string Server::Parts::listening_status() const {
          std::to_string(admin->port() != 0 ? admin->port() : settings.admin.port);
 }
 
+void Server::Parts::warn_of(const config::Config& config) {
+  for (const config::Problem& each : config::warnings(config))
+    log.message(observe::Level::warn, each.path + ": " + each.message);
+}
+
 bool Server::Parts::start_admin() {
   if (!admin->start_unless_drained()) return false;
   if (listening) log.listening("admin", generations.current()->config.admin.address, admin->port());
@@ -114,6 +120,7 @@ void Server::start() {
   Parts& parts = *parts_;
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a temporary file beyond RLIMIT_FSIZE
+  parts.warn_of(parts.generations.current()->config);
   parts.start_jobs();
   if (auto problem = parts.keep_places(*parts.generations.current()))
     throw BadConfiguration({std::move(*problem)});

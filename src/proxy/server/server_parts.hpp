@@ -46,6 +46,8 @@ struct Server::Parts {
 
   // False: another Spillway that drains has the port.
   bool start_admin();
+  // Logs what a valid configuration may still do that its operator does not expect.
+  void warn_of(const config::Config& config);
 
   // server_jobs.cpp
   std::unique_ptr<JobQueue> make_jobs(const config::Config& config);

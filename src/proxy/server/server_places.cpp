@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "config/warnings.hpp"
 #include "proxy/server/server_parts.hpp"
 
 namespace spillway::proxy {
@@ -47,8 +46,6 @@ std::optional<config::Problem> Server::Parts::keep_places(const Generation& gene
   const auto first =
       std::find_if(rooms.begin(), rooms.end(), [](const auto& room) { return room != nullptr; });
   if (first == rooms.end()) return std::nullopt;
-  for (const config::Problem& each : config::warnings(generation.config))
-    log.message(observe::Level::warn, each.path + ": " + each.message);
   const config::Store& store = generation.config.store;
   if (store.url == "memory:") {
     log.message(observe::Level::warn,

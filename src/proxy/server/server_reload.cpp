@@ -59,6 +59,7 @@ config::Problems Server::Parts::try_reload(ReadConfiguration wanted) {
     const auto next = std::make_shared<Generation>(std::move(*wanted.config),
                                                    std::move(wanted.endpoints), process, &*former);
     if (auto problem = keep_places(*next)) return {std::move(*problem)};
+    warn_of(next->config);
     activate(next);
   } catch (const std::exception& error) {
     return {{"$", error.what()}};

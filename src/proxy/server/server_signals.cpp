@@ -112,10 +112,17 @@ class Server::SignalLoop {
     ++reloading_;
     parts_.reloader.request([this](const ReloadResult&) {
       asio::post(io_, [this] {
-        // READY=1 ends the last of overlapping reloads, and must not follow STOPPING=1.
-        if (--reloading_ == 0 && !is_draining()) supervisor_.ready(status_);
+        if (--reloading_ == 0) end_reload();
       });
     });
+  }
+
+  // READY=1 ends the last of overlapping reloads. It must not follow STOPPING=1, nor come before
+  // the admin port accepts connections.
+  void end_reload() {
+    if (is_draining()) return;
+    if (server_.admin_port() == 0) return supervisor_.status(status_);
+    supervisor_.ready(status_);
   }
 
   // A reload by SIGHUP reports its status with READY=1, one by POST /reload reports it here.

@@ -56,7 +56,7 @@ struct Upstream {
         dead_letters(settings.dispatch),
         connections(most_connections(all, settings, workers), settings.idle_connections),
         shards(workers) {
-    if (former != nullptr) servers.adopt(former->servers);
+    if (former != nullptr) adopt(*former);
     for (std::size_t n = 0; n < workers; ++n) {
       shards[n] = std::make_unique<overload::SignalShard>();
       tenant_shards.push_back(std::make_unique<overload::TenantShard>(all));
@@ -86,6 +86,9 @@ struct Upstream {
   // Circuits not closed, over all servers and workers.
   std::atomic<std::uint32_t> open_circuits{0};
   std::atomic<std::uint32_t> refused{0};  // requests, for want of room; only grows, and may wrap
+
+ private:
+  void adopt(const Upstream& former);
 };
 
 }  // namespace spillway::proxy

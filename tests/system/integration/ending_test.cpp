@@ -2,9 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "support/child_process.hpp"
@@ -22,6 +24,17 @@ namespace {
 
 using namespace support;
 using nlohmann::json;
+
+// Another server's port, as soon as it is free; null if it never is.
+std::unique_ptr<RefusingPort> taken(std::uint16_t port) {
+  for (const Deadline deadline; !deadline.passed();) {
+    try {
+      return std::make_unique<RefusingPort>(port);
+    } catch (const std::system_error&) {
+    }
+  }
+  return nullptr;
+}
 
 // The lines of the access log.
 std::vector<json> access_lines(const std::string& log) {
@@ -143,6 +156,32 @@ TEST_CASE("a process that starts while another one drains serves, and then has i
   CHECK(next.wait_for_output(R"("listener":"admin")"));
   CHECK(RawClient(admin_port).ask("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n").status() ==
         200);
+  next.signal(SIGTERM);
+  CHECK(next.wait() == 0);
+}
+
+TEST_CASE("a process whose admin port another server takes meanwhile says so and serves on") {
+  HeldPeer held;
+  ProxyProcess former(configuration({held.peer.address()}));
+  RawClient client = held.asking(former);
+  former.process().signal(SIGTERM);
+  REQUIRE(former.process().wait_for_output(R"("event":"draining")"));
+  const std::uint16_t admin_port = former.admin_port();
+  const TemporaryDirectory directory;
+  const json settings = configuration(
+      {"127.0.0.1:1"}, {{"listen", {{"port", 0}}}, {"admin", {{"port", admin_port}}}});
+  ChildProcess next({in_build("spillway"), "run", "--config",
+                     directory.write("spillway.json", settings.dump()).string()});
+  REQUIRE(next.wait_for_output(R"("listener":"proxy")"));
+  held.go.set();
+  CHECK(client.read_response().body == "late");
+  auto other = taken(admin_port);  // mostly sooner than the next attempt
+  CHECK(former.process().wait() == 0);
+  if (other) {
+    CHECK(next.wait_for_output("cannot listen for the admin"));
+    other.reset();
+    CHECK(next.wait_for_output(R"("listener":"admin")"));
+  }
   next.signal(SIGTERM);
   CHECK(next.wait() == 0);
 }

@@ -9,6 +9,7 @@
 
 #include "support/child_process.hpp"
 #include "support/counting_backend.hpp"
+#include "support/held_peer.hpp"
 #include "support/notify_socket.hpp"
 #include "support/places.hpp"
 #include "support/proxy_under_test.hpp"
@@ -102,6 +103,27 @@ TEST_CASE("a service says when it reads its configuration and what came of it") 
             .find("refused: $.upstreams[0].servers[0]: found \"nowhere.invalid:80\", which has no "
                   "address") != std::string::npos);
   CHECK(after_reload(settings_for("127.0.0.1:2")) == ready);
+}
+
+TEST_CASE("a service that still waits for its admin port is not ready, whatever it reads again") {
+  HeldPeer held;
+  ProxyProcess former(configuration({held.peer.address()}));
+  RawClient client = held.asking(former);
+  former.process().signal(SIGTERM);
+  REQUIRE(former.process().wait_for_output(R"("event":"draining")"));
+  const json settings = configuration(
+      {"127.0.0.1:1"}, {{"listen", {{"port", 0}}}, {"admin", {{"port", former.admin_port()}}}});
+  NotifySocket manager;
+  Service service(manager, settings.dump());
+  REQUIRE(service.process.wait_for_output(R"("listener":"proxy")"));
+  service.process.signal(SIGHUP);
+  CHECK(says(manager.next().value_or("nothing"), "RELOADING=1"));
+  CHECK(manager.next().value_or("nothing").starts_with("STATUS=serving on "));
+
+  held.go.set();
+  CHECK(client.read_response().body == "late");
+  CHECK(former.process().wait() == 0);
+  CHECK(says(manager.next().value_or("nothing"), "READY=1"));
 }
 
 TEST_CASE("what came of a reload by the page is in the status too") {

@@ -225,6 +225,15 @@ TEST_CASE("slow uploads hold no slot, in memory and in files, and arrive unchang
   }
 }
 
+TEST_CASE("a start and a reload say that no temporary file can be written") {
+  json settings = configuration({"127.0.0.1:1"});
+  ProxyProcess proxy(settings);
+  CHECK(proxy.process().err().find("temp_file_directory") == std::string::npos);
+  settings["limits"]["temp_file_directory"] = "/no/such/directory";
+  ProxyProcess without(settings);
+  CHECK(without.process().wait_for_output("$.limits.temp_file_directory: cannot write to"));
+}
+
 TEST_CASE("uploads that no file takes are streamed, and hold a slot from then on") {
   const std::string body = noise(2'000'000, 3);
   ScriptedPeer peer([&](PeerConnection& proxy) {
