@@ -40,6 +40,9 @@ const Manner* find_manner(std::string_view name);
 inline constexpr std::string_view kEventsRequest =  // of backend.hpp's kEventsPath
     "GET /export/events HTTP/1.1\r\nHost: shop.example\r\nAccept: text/event-stream\r\n\r\n";
 
+// What the slow readers of P0 ask for. Checkouts are POSTs: a GET of that path is of another class.
+std::string p0_reader_request();
+
 // Those that hold what a connection takes, by being slow.
 std::unique_ptr<Behaviour> make_silent();
 std::unique_ptr<Behaviour> make_slow_head();

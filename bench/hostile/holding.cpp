@@ -30,7 +30,7 @@ class Silent final : public Behaviour {
 
 class SlowHead final : public Behaviour {
   awaitable<void> use(Connection& connection, Random&) const override {
-    const bool open = co_await connection.send("GET /checkout HTTP/1.1\r\nHost: shop.example\r\n");
+    const bool open = co_await connection.send("POST /checkout HTTP/1.1\r\nHost: shop.example\r\n");
     if (open) co_await drip(connection, "X-More: 1\r\n");
   }
 };
@@ -79,12 +79,12 @@ constexpr Pace kPaysForASlot{2000, 100ms};
 
 class SlowReader final : public Behaviour {
  public:
-  explicit SlowReader(std::string_view path, Pace pace = {}) : path_(path), pace_(pace) {}
+  explicit SlowReader(std::string request, Pace pace = {})
+      : request_(std::move(request)), pace_(pace) {}
 
  private:
   awaitable<void> use(Connection& connection, Random&) const override {
-    const std::string request = "GET " + path_ + " HTTP/1.1\r\nHost: shop.example\r\n\r\n";
-    bool open = co_await connection.send(request);
+    bool open = co_await connection.send(request_);
     while (open) {
       open = co_await connection.pause(pace_.each);
       if (!open) continue;
@@ -93,9 +93,13 @@ class SlowReader final : public Behaviour {
     }
   }
 
-  std::string path_;
+  std::string request_;
   Pace pace_;
 };
+
+std::string get(std::string_view path) {
+  return "GET " + std::string(path) + " HTTP/1.1\r\nHost: shop.example\r\n\r\n";
+}
 
 class TunnelHoarder final : public Behaviour {
   awaitable<void> use(Connection& connection, Random&) const override {
@@ -116,6 +120,11 @@ class EventsHoarder final : public Behaviour {
 
 }  // namespace
 
+std::string p0_reader_request() {
+  return "POST " + std::string(kHugeP0Path) +
+         " HTTP/1.1\r\nHost: shop.example\r\nContent-Length: 0\r\n\r\n";
+}
+
 std::unique_ptr<Behaviour> make_silent() { return std::make_unique<Silent>(); }
 std::unique_ptr<Behaviour> make_slow_head() { return std::make_unique<SlowHead>(); }
 std::unique_ptr<Behaviour> make_slow_body() { return std::make_unique<SlowBody>(); }
@@ -124,11 +133,17 @@ std::unique_ptr<Behaviour> make_slow_upload() { return std::make_unique<SlowUplo
 std::unique_ptr<Behaviour> make_grpc_upload() {
   return std::make_unique<SlowUpload>("Content-Type: application/grpc\r\nTE: trailers\r\n");
 }
-std::unique_ptr<Behaviour> make_slow_reader() { return std::make_unique<SlowReader>(kLargePath); }
-std::unique_ptr<Behaviour> make_huge_reader() { return std::make_unique<SlowReader>(kHugePath); }
-std::unique_ptr<Behaviour> make_p0_reader() { return std::make_unique<SlowReader>(kHugeP0Path); }
+std::unique_ptr<Behaviour> make_slow_reader() {
+  return std::make_unique<SlowReader>(get(kLargePath));
+}
+std::unique_ptr<Behaviour> make_huge_reader() {
+  return std::make_unique<SlowReader>(get(kHugePath));
+}
+std::unique_ptr<Behaviour> make_p0_reader() {
+  return std::make_unique<SlowReader>(p0_reader_request());
+}
 std::unique_ptr<Behaviour> make_paying_reader() {
-  return std::make_unique<SlowReader>(kHugePath, kPaysForASlot);
+  return std::make_unique<SlowReader>(get(kHugePath), kPaysForASlot);
 }
 std::unique_ptr<Behaviour> make_tunnel_hoarder() { return std::make_unique<TunnelHoarder>(); }
 std::unique_ptr<Behaviour> make_events_hoarder() { return std::make_unique<EventsHoarder>(); }

@@ -24,6 +24,7 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       machine_(upstream.overload),
       regulator_(upstream.overload, upstream.dispatch.concurrency, least_limit(config),
                  upstream.response_timeout),
+      unmet_(upstream.overload),
       moves_(upstream.overload.mode == config::Mode::enforce),
       budgets_(upstream.overload),
       order_(upstream.dispatch, config.classes.size()),
@@ -59,8 +60,7 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
 
 Reason Controller::reason() const {
   switch (const Reason reason = machine_.reason()) {
-    case Reason::tail_latency:
-      return regulator_.is_futile() ? Reason::shedding_does_not_help : reason;
+    case Reason::tail_latency: return is_latency_futile() ? Reason::shedding_does_not_help : reason;
     case Reason::event_loop_lag:
     case Reason::error_burst: {
       const bool is_in_vain = are_late() ? regulator_.is_futile() : shares_.is_futile();
@@ -106,7 +106,10 @@ void Controller::move_limit(const TickInput& input, const std::optional<LimitSam
                             TimePoint now) {
   if (!found_) {
     regulator_.step(signals_, std::accumulate(input.queued.begin(), input.queued.end(), 0u), now);
-  } else if (sample && !sample->is_held_up) {
+    return;
+  }
+  unmet_.step(signals_, now);
+  if (sample && !sample->is_held_up) {
     found_->step(*sample, now);
   }
 }

@@ -23,6 +23,7 @@
 #include "overload/source_alarm.hpp"
 #include "overload/state.hpp"
 #include "overload/tenant_share.hpp"
+#include "overload/unmet_latency.hpp"
 
 namespace spillway::overload {
 
@@ -61,7 +62,8 @@ class Controller {
   double timeouts() const;
   bool are_late() const;
   bool is_holding() const;
-  bool is_futile() const { return regulator_.is_futile() || shares_.is_futile(); }
+  bool is_latency_futile() const { return regulator_.is_futile() || unmet_.is_on(); }
+  bool is_futile() const { return is_latency_futile() || shares_.is_futile(); }
   ShedLevels levels() const;
   void move_limit(const TickInput& input, const std::optional<LimitSample>& sample, TimePoint now);
 
@@ -70,6 +72,7 @@ class Controller {
   StateMachine machine_;
   LimitRegulator regulator_;
   std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
+  UnmetLatency unmet_;                       // likewise
   LimitSampler sampler_;
   bool moves_;  // the limit; not in shadow mode, where it holds nothing back
   BudgetHold budgets_;

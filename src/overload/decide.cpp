@@ -13,6 +13,13 @@ bool refuses(const config::Rule& rule) {
   return rule.strategy == Strategy::deny || rule.strategy == Strategy::drop;
 }
 
+// Refuses what finds no degraded response, as far as the upstream's condition asks for it.
+// cache_only promises more: it never asks the upstream.
+bool refuses_misses(const config::Rule& rule) {
+  return rule.strategy == Strategy::degrade && rule.mode == config::DegradeMode::stale_ok &&
+         miss_of(rule) == config::Miss::deny;
+}
+
 // `how`: deny, or drop: without a response.
 Verdict refuse(Cause cause, Strategy how, Milliseconds retry_after) {
   const bool silently = how == Strategy::drop;
@@ -116,9 +123,13 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
   }
   // One draw for both: a tenant above its share is refused by the larger of the two chances,
   // not by one after the other.
-  const double draw = chance > 0 || refuses(rule) ? random.uniform() : 0;
+  const bool is_drawn = chance > 0 || refuses(rule) || refuses_misses(rule);
+  const double draw = is_drawn ? random.uniform() : 0;
   Verdict verdict =
       draw < chance ? over_share(rule, cause, chance, draw) : apply(rule, cause, probability, draw);
+  const bool is_spared = !in_scope || draw >= most;
+  if (verdict.kind == Kind::degrade && refuses_misses(rule) && is_spared)
+    verdict.miss = config::Miss::forward;
   verdict.gives_way =
       verdict.kind == Kind::allow_if_short_wait && draw < levels.cut_of(request.traffic_class);
   if (rule.budget && may_try(verdict) && !budgets.try_take(effective, now, verdict.token))

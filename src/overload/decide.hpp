@@ -62,12 +62,14 @@ struct Verdict {
 constexpr double certainty_in(State state) { return state == State::normal ? 1 : 0.9; }
 
 // The verdict of a rule alone. Refused if and only if draw < rule.probability, draw in [0, 1). A
-// work-conserving refusal becomes allow_if_short_wait. A `degrade`
-// rule degrades every request. In State::normal: allow. retry_after is the rule's, not spread.
+// work-conserving refusal becomes allow_if_short_wait. A `degrade` rule degrades every request.
+// In State::normal: allow. retry_after is the rule's, not spread.
 Verdict judge(const config::Rule& rule, State state, Cause cause, double draw);
 
 // The tenant's budget (BUDGET_EXCEEDED) in every state; while overloaded the rule, the tenant's
-// fair share (TENANT_SHARE) and the class's budget (BUDGET_EXCEEDED) together. The tenant's token
+// fair share (TENANT_SHARE) and the class's budget (BUDGET_EXCEEDED) together. Of a rule that
+// degrades with stale_ok and refuses misses, those beyond the plan's levels are forwarded: all are
+// degraded, but no more are refused than by a rule that denies. The tenant's token
 // is used up whatever becomes of the request; the class's is taken only if the request may go
 // upstream.
 Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionRequest& request,

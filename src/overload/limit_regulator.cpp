@@ -89,7 +89,8 @@ void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting,
     if (trial_) trial_->ends = std::max(trial_->ends, now + settling_time(reading));
     return;
   }
-  if (!tail.is_breached) {
+  // Latency that dips below its threshold for a moment is not brought down.
+  if (!tail.is_breached && (!futile_ || now >= not_before_)) {
     futile_ = false;
     pause_ = kFirstPause;
   }

@@ -5,17 +5,24 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 
+#include "bench/hostile/behaviour.hpp"
 #include "bench/hostile/crowd.hpp"
 #include "bench/hostile/play.hpp"
 #include "bench/hostile/traffic.hpp"
 #include "bench/load/descriptors.hpp"
+#include "bench/overload/configuration.hpp"
+#include "support/child_process.hpp"
 #include "support/places.hpp"
+#include "support/temporary_directory.hpp"
 
 using namespace spillway;
 using namespace spillway::hostile;
@@ -65,6 +72,25 @@ void check_that_p0_is_answered(const Result& result) {
 }
 
 }  // namespace
+
+TEST_CASE("slow readers of P0 are of P0 in the configurations that they attack") {
+  std::istringstream request(p0_reader_request());
+  std::string method, path;
+  request >> method >> path;
+  const support::TemporaryDirectory directory;
+  for (const char* const name : {"overload-spillway.json", "overload-spillway-auto.json"}) {
+    std::ifstream file(support::in_source(std::string("bench/peers/") + name));
+    const std::string text =
+        bench::fill_in(std::string(std::istreambuf_iterator<char>(file), {}),
+                       {{"PORT", "1"}, {"ADMIN", "2"}, {"BACKEND", "3"}, {"CONCURRENCY", "16"}});
+    const auto explained =
+        support::run({support::in_build("spillway"), "explain", "--config",
+                      directory.write("spillway.json", text).string(), method, path});
+    INFO(explained.out);
+    CHECK(explained.out.find("P0") != std::string::npos);
+    CHECK(explained.out.find("P1") == std::string::npos);
+  }
+}
 
 TEST_CASE("the kernel tells the payload of a connection, one's own and another's") {
   asio::io_context io;

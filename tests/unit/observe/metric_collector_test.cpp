@@ -169,6 +169,7 @@ TEST_CASE("the gates' snapshot is shown by upstream and summed by class") {
   CHECK(has_line(text, R"(spillway_dead_letters_total{upstream="app"} 300)"));
   CHECK(has_line(text, R"(spillway_overload_state{upstream="app"} 2)"));
   CHECK(has_line(text, R"(spillway_overload_state{upstream="reports"} 0)"));
+  CHECK(has_line(text, R"(spillway_shedding_does_not_help{upstream="app"} 0)"));
   CHECK(has_line(text,
                  "spillway_overload_transitions_total{upstream=\"app\",to=\"OVERLOADED\","
                  "reason=\"QUEUE_WAIT_RISK\"} 2"));

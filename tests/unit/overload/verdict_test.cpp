@@ -47,7 +47,7 @@ struct Desk {
 
   Verdict ask(Reason reason, TenantId tenant = kQuiet, RouteId route = kPlain,
               TimePoint now = kStart) {
-    const AdmissionPlan plan(state, reason, rules->of(state), tenants);
+    const AdmissionPlan plan(state, reason, rules->of(state), tenants, levels);
     return decide(plan, *budgets, {route, kOnly, tenant}, now, random);
   }
   int allowed_of(int requests, Reason reason, TimePoint now = kStart) {
@@ -76,6 +76,7 @@ struct Desk {
   std::optional<RuleTables> rules;
   std::optional<Budgets> budgets;
   std::shared_ptr<const TenantExcess> tenants;
+  ShedLevels levels;
   Random random{1};
 };
 
@@ -118,6 +119,35 @@ TEST_CASE("without a degraded response the request is forwarded or refused by it
     CHECK(missed(degrading(DegradeMode::stale_ok, Miss::deny), reason).kind ==
           Kind::allow_if_short_wait);
     CHECK(missed(degrading(DegradeMode::cache_only), reason).kind == Kind::deny);
+  }
+}
+
+TEST_CASE("of misses no more are refused than a rule that denies refuses") {
+  const auto refused = [](const Rule& rule, Reason reason, const ShedLevels& levels) {
+    Desk desk(rule);
+    desk.levels = levels;
+    int count = 0;
+    for (int n = 0; n < 1000; ++n) {
+      const Verdict verdict = desk.ask(reason);
+      CHECK(verdict.kind == Kind::degrade);
+      count += on_miss(verdict).kind != Kind::allow;
+    }
+    return count;
+  };
+  const Rule stale_ok = degrading(DegradeMode::stale_ok, Miss::deny);
+  ShedLevels few;
+  few.share.fill(0.2F);
+  for (const Reason reason : {Reason::event_loop_lag, Reason::error_burst}) {
+    CHECK(refused(stale_ok, reason, {}) == 1000);
+    CHECK(refused(stale_ok, reason, few) == doctest::Approx(200).epsilon(0.2));
+    CHECK(refused(degrading(DegradeMode::cache_only), reason, few) == 1000);
+  }
+  ShedLevels none;
+  none.in_scope = 0;
+  for (const Reason reason : kCapacity) {
+    CHECK(refused(stale_ok, reason, few) == 1000);  // while no slot is free
+    CHECK(refused(stale_ok, reason, none) == 0);
+    CHECK(refused(degrading(DegradeMode::cache_only), reason, none) == 1000);
   }
 }
 
