@@ -19,9 +19,11 @@ class UnmetLatency {
 
   void step(const OverloadSignals& signals, TimePoint now) {
     const auto judged = tail_.judge(signals);
-    const bool is_breached = judged && judged->is_breached;
-    if (is_breached == is_on_ || !since_) since_ = now;
-    if (now - *since_ >= patience_) is_on_ = is_breached;
+    const bool agrees = is_on_ ? judged && judged->is_breached : !judged || judged->is_satisfied;
+    if (agrees || !since_) since_ = now;
+    if (now - *since_ < patience_) return;
+    is_on_ = !is_on_;
+    since_ = now;
   }
 
   bool is_on() const { return is_on_; }
@@ -32,7 +34,7 @@ class UnmetLatency {
   TailLatency tail_;
   Duration patience_;
   bool is_on_ = false;
-  std::optional<TimePoint> since_;  // the last tick that agreed with is_on_
+  std::optional<TimePoint> since_;  // the last tick that spoke for is_on_
 };
 
 }  // namespace spillway::overload
