@@ -66,6 +66,21 @@ TEST_CASE("an event loop with far too much to do goes on to refuse the lower cla
   }
 }
 
+TEST_CASE("a rule that degrades refuses no more misses than the loop has too many") {
+  const char* const kMisses = R"({"strategy":"degrade","mode":"stale_ok","miss":"deny"})";
+  Play play = before_a_slow_loop(1.1);
+  play.upstream +=
+      std::string(R"(,"overload":{"rules":{"P1":)") + kMisses + R"(,"P2":)" + kMisses + "}}";
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording recording = run(play, seed);
+    CHECK(recording.classes[0].success >= 0.999);
+    CHECK(recording.classes[1].success >= 0.97);
+    CHECK(recording.classes[2].success >= 0.4);
+    CHECK(recording.changes.size() <= 2);
+  }
+}
+
 TEST_CASE("an event loop at its capacity changes the state once, and not each few seconds") {
   for (const double times : {0.99, 1.0, 1.01}) {
     for (const std::uint64_t seed : {1u, 2u, 3u}) {

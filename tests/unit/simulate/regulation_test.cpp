@@ -3,6 +3,7 @@
 // refuse their share for tail latency.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "simulate/simulation.hpp"
@@ -14,7 +15,7 @@ namespace {
 struct Load {
   int enter_ms = 500, exit_ms = 350;
   bool regulate = true;
-  int concurrency = 200;
+  std::string concurrency = "200";
   double rate = 600;  // 400 per second is the capacity
   std::string changes;
   std::string rules = "{}";
@@ -36,11 +37,16 @@ Recording play(const Load& load, std::uint64_t seed, int timeout_ms = 3000, int 
       load.changes + R"("clients":[)" + clients("P0", 1 / 12.0) + "," + clients("P1", 3 / 12.0) +
       "," + clients("P2", 8 / 12.0) +
       R"(],"config":{"upstreams":[{"name":"app","servers":["h:1"],"dispatch":{"concurrency":)" +
-      std::to_string(load.concurrency) + "}," + overload + "}]}}";
+      load.concurrency + "}," + overload + "}]}}";
   ScenarioResult result = read_scenario(text, "test.json", nullptr);
   REQUIRE_MESSAGE(result.scenario.has_value(), text, "\n", listing(result.problems));
   result.scenario->seed = seed;
   return simulate(*result.scenario, true);
+}
+
+int seconds_in_vain(const Recording& recording) {
+  return static_cast<int>(
+      std::ranges::count(recording.seconds, Reason::shedding_does_not_help, &Second::reason));
 }
 
 }  // namespace
@@ -84,12 +90,21 @@ TEST_CASE("a threshold below the unloaded p95 does not take the site down") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     CAPTURE(seed);
     const Recording run = play({.enter_ms = 200, .exit_ms = 150}, seed);
-    CHECK(run.goodput >= 0.96);
+    CHECK(run.goodput >= 0.97);
+    CHECK(seconds_in_vain(run) >= 25);
     CHECK(run.changes.size() <= 2);
     CHECK(run.classes[0].success >= 0.999);
     CHECK(run.classes[1].success >= 0.96);
     CHECK(play({.enter_ms = 200, .exit_ms = 150, .regulate = false}, seed).goodput < 0.5);
   }
+}
+
+TEST_CASE("a threshold that the limit found cannot meet is told, and refuses nothing") {
+  const Recording run =
+      play({.enter_ms = 200, .exit_ms = 150, .concurrency = "\"auto\"", .rate = 120}, 1);
+  CHECK(run.goodput >= 0.297);  // all of 0.3
+  CHECK(seconds_in_vain(run) >= 40);
+  for (const auto& each : run.classes) CHECK(each.success == 1);
 }
 
 TEST_CASE("a slow backend with free slots refuses no request") {
@@ -106,7 +121,7 @@ TEST_CASE("a slow backend with free slots refuses no request") {
 TEST_CASE("clients that leave a backend with far too many slots are served again") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     CAPTURE(seed);
-    const Load load{.enter_ms = 300, .exit_ms = 220, .concurrency = 2000, .rate = 800};
+    const Load load{.enter_ms = 300, .exit_ms = 220, .concurrency = "2000", .rate = 800};
     const Recording run = play(load, seed, 1000);
     CHECK(run.goodput >= 0.8);
     CHECK(play(load, seed, 1000, 20).classes[0].p95 <= 0.4);  // once the abandoned ones are gone
