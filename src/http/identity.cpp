@@ -79,22 +79,50 @@ bool is_protected(FieldId id) {
 }
 
 bool is_proxy_field(std::string_view name) {
-  static constexpr std::array<std::string_view, 11> kOfX{
-      "X-Real-IP",      "X-Client-IP",   "X-Cluster-Client-IP",     "X-Azure-ClientIP",
-      "X-Remote-IP",    "X-Remote-Addr", "X-Originating-IP",        "X-Original-Forwarded-For",
-      "X-ProxyUser-Ip", "X-Forwarded",   "X-Envoy-External-Address"};
+  static constexpr std::array<std::string_view, 17> kOfX{"X-Real-IP",
+                                                         "X-Client-IP",
+                                                         "X-Cluster-Client-IP",
+                                                         "X-Azure-ClientIP",
+                                                         "X-Remote-IP",
+                                                         "X-Remote-Addr",
+                                                         "X-Originating-IP",
+                                                         "X-Original-Forwarded-For",
+                                                         "X-ProxyUser-Ip",
+                                                         "X-Forwarded",
+                                                         "X-Envoy-External-Address",
+                                                         "X-Vercel-Forwarded-For",
+                                                         "X-Vercel-Proxied-For",
+                                                         "X-Appengine-User-IP",
+                                                         "X-Azure-SocketIP",
+                                                         "X-NF-Client-Connection-IP",
+                                                         "X-Sucuri-ClientIP"};
   // CGI hands Proxy over as HTTP_PROXY (RFC 3875 section 4.1.18), by which programs choose a proxy
   // of their own: CVE-2016-5385.
-  static constexpr std::array<std::string_view, 9> kOthers{
-      "True-Client-IP",     "Client-IP",          "CF-Connecting-IP",
-      "CF-Connecting-IPv6", "Fastly-Client-IP",   "Forwarded-For",
-      "Proxy-Client-IP",    "WL-Proxy-Client-IP", "Proxy"};
+  // Client-Cert and Client-Cert-Chain are what a proxy says of its client's TLS (RFC 9440).
+  static constexpr std::array<std::string_view, 16> kOthers{"True-Client-IP",
+                                                            "Client-IP",
+                                                            "CF-Connecting-IP",
+                                                            "CF-Connecting-IPv6",
+                                                            "Fastly-Client-IP",
+                                                            "Forwarded-For",
+                                                            "Proxy-Client-IP",
+                                                            "WL-Proxy-Client-IP",
+                                                            "Proxy",
+                                                            "Client-Cert",
+                                                            "Client-Cert-Chain",
+                                                            "CF-Pseudo-IPv4",
+                                                            "CloudFront-Viewer-Address",
+                                                            "DO-Connecting-IP",
+                                                            "Fly-Client-IP",
+                                                            "Incap-Client-IP"};
   // The first letter decides for nearly all fields.
   switch (name.empty() ? '\0' : to_lower(name.front())) {
     case 'x': return is_one_of(kOfX, name) || is_target_field(name);
     case 'f': return is_one_of(kOthers, name) || is_target_field(name);
     case 't':
     case 'c':
+    case 'd':
+    case 'i':
     case 'p':
     case 'w': return is_one_of(kOthers, name);
     default: return false;
@@ -111,9 +139,10 @@ bool is_own_field(std::string_view name) {
 }
 
 bool is_identity_field(std::string_view name) {
-  static constexpr std::array<std::string_view, 8> kNames{
-      "X-Request-Id", "X-Request-Deadline", "grpc-timeout", "traceparent",
-      "tracestate",   "X-Api-Key",          "X-Tenant",     "X-Priority"};
+  // CDN-Loop is anyone's to say, and no one's to remove (RFC 8586 section 2).
+  static constexpr std::array<std::string_view, 9> kNames{
+      "X-Request-Id", "X-Request-Deadline", "grpc-timeout", "traceparent", "tracestate",
+      "X-Api-Key",    "X-Tenant",           "X-Priority",   "CDN-Loop"};
   return istarts_with(name, "X-Forwarded-") || istarts_with(name, "Spillway-") ||
          is_one_of(kNames, name) || is_proxy_field(name);
 }

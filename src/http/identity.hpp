@@ -22,11 +22,12 @@ bool is_hop_by_hop(FieldId id);
 bool is_protected(FieldId id);
 
 // X-Forwarded-*, X-Request-Id, X-Request-Deadline, grpc-timeout, traceparent, tracestate,
-// X-Api-Key, X-Tenant, X-Priority, Spillway-*, and those of is_proxy_field().
+// X-Api-Key, X-Tenant, X-Priority, CDN-Loop, Spillway-*, and those of is_proxy_field().
 bool is_identity_field(std::string_view name);
 
 // Fields by which front-end proxies tell a backend the client's address (X-Real-IP, True-Client-IP,
-// CF-Connecting-IP, ...) or the target that was asked for (target_field.hpp).
+// CF-Connecting-IP, ...), its certificate (RFC 9440) or the target that was asked for
+// (target_field.hpp).
 // Those of a peer that is not trusted are lies.
 bool is_proxy_field(std::string_view name);
 

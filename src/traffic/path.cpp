@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::array<bool, 256> kOfNote = [] {
   std::array<bool, 256> table{};
-  for (const char c : std::string_view("?#/%\\; ")) table[static_cast<unsigned char>(c)] = true;
+  for (const char c : std::string_view("?#/%\\; \x85\xa0"))
+    table[static_cast<unsigned char>(c)] = true;
   return table;
 }();
 
@@ -30,6 +31,9 @@ bool is_plain(std::string_view path_and_query, std::size_t& end) {
   }
   return plain && before != '.';
 }
+
+// What alone makes no path ambiguous.
+constexpr unsigned kHarmless = kEscapes | kUnreserved | kLooseEnds | kBlankEnd | kBlankEdges;
 
 }  // namespace
 
@@ -116,9 +120,7 @@ void PathReadings::add(std::size_t size, bool raw) {
   used_ += size;
 }
 
-bool PathReadings::is_ambiguous() const {
-  return too_many_ || (features_ & ~(kEscapes | kUnreserved | kLooseEnds | kBlankEnd)) != 0;
-}
+bool PathReadings::is_ambiguous() const { return too_many_ || (features_ & ~kHarmless) != 0; }
 
 std::string decoded_segment(std::string_view segment) {
   std::string out(segment.size(), '\0');

@@ -40,8 +40,8 @@ class PathReadings {
 
   // Once next() was false: not all readings were seen.
   bool too_many() const { return too_many_; }
-  // Once next() was false: it has what readings differ by, except needless escapes and dots and
-  // spaces at the end of a segment.
+  // Once next() was false: it has what readings differ by, except needless escapes, dots and
+  // spaces at the end of a segment, and blanks around one.
   bool is_ambiguous() const;
 
  private:

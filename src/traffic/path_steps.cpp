@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "http/ascii.hpp"
+#include "http/escape.hpp"
 
 namespace spillway::traffic {
 namespace {
@@ -62,7 +63,33 @@ std::size_t decode(std::string_view text, char* out, Decodes decodes) {
 }
 
 bool is_separator(char c) { return c == '/' || c == '\\'; }
-bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' '; }
+
+// Also in ISO 8859-1, which has NEL and the no-break space besides.
+bool is_blank(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte <= ' ' || byte == 0x85 || byte == 0xa0;
+}
+
+// "à" ends with the byte A0.
+bool ends_in_utf8(std::string_view text) {
+  for (std::size_t size = 2; size <= std::min<std::size_t>(text.size(), 4); ++size) {
+    const std::string_view last = text.substr(text.size() - size);
+    const bool is_continuation = (static_cast<unsigned char>(last.front()) & 0xc0) == 0x80;
+    if (!is_continuation) return http::utf8_length(last) == size;
+  }
+  return false;
+}
+
+// A reader that takes a byte off a character of UTF-8 is left with no route's text.
+bool has_blank_end(std::string_view text) {
+  return !text.empty() && is_blank(text.back()) && !ends_in_utf8(text);
+}
+
+std::string_view trimmed(std::string_view segment) {
+  while (!segment.empty() && is_blank(segment.front())) segment.remove_prefix(1);
+  while (has_blank_end(segment)) segment.remove_suffix(1);
+  return segment;
+}
 
 // What becomes of a segment, besides "so many bytes of it stay".
 constexpr std::size_t kGone = SIZE_MAX;
@@ -127,9 +154,21 @@ std::size_t without_authority(std::string_view text, char* out, std::string_view
 }
 
 std::size_t without_blank_end(std::string_view text, char* out) {
-  std::size_t size = text.size();
-  while (size > 0 && is_blank(text[size - 1])) --size;
-  std::copy_n(text.data(), size, out);
+  while (has_blank_end(text)) text.remove_suffix(1);
+  std::copy(text.begin(), text.end(), out);
+  return text.size();
+}
+
+std::size_t without_blanks_around_segments(std::string_view text, char* out) {
+  std::size_t size = 0;
+  for (std::size_t at = 1; at <= text.size();) {
+    const std::size_t end = std::min(text.find('/', at), text.size());
+    const std::string_view segment = trimmed(text.substr(at, end - at));
+    out[size++] = '/';
+    std::copy(segment.begin(), segment.end(), out + size);
+    size += segment.size();
+    at = end + 1;
+  }
   return size;
 }
 
@@ -196,6 +235,7 @@ constexpr std::array kSteps{
                return edit_segments(text, out, [](std::string_view s, bool) { return tight(s); });
              }},
     PathStep{kBlankEnd, false, without_blank_end},
+    PathStep{kBlankEdges, false, without_blanks_around_segments},
     PathStep{kParameters, false,  // of the last segment
              [](std::string_view text, char* out) {
                return edit_segments(text, out, [](std::string_view s, bool is_last) {
@@ -227,6 +267,7 @@ unsigned feature_of(char c) {
 unsigned features_of_segment(std::string_view segment) {
   if (segment.empty()) return kEmptySegments;
   unsigned found = tight(segment) < segment.size() ? kLooseEnds : 0u;
+  if (trimmed(segment).size() < segment.size()) found |= kBlankEdges;
   if (segment.size() > 6) return found;  // more than "%2e%2e"
   const std::size_t dots = dots_in(segment, true);
   if (dots == 1 || dots == 2) found |= dots == segment.size() ? kDots : kEncodedDots;
@@ -234,11 +275,11 @@ unsigned features_of_segment(std::string_view segment) {
 }
 
 // Of an escape.
-unsigned features_of_escaped(char c, bool raw, bool may_end_segment) {
+unsigned features_of_escaped(char c, bool raw, bool may_be_at_edge) {
   if (c == '/') return kEscapes | kEscapedSlashes;
   if (is_in(kUnreservedSet, c)) return kEscapes | kUnreserved;
   const bool is_of_note =
-      is_in(kSegmentSet, c) || is_in(kOfNoteSet, c) || (may_end_segment && is_blank(c));
+      is_in(kSegmentSet, c) || is_in(kOfNoteSet, c) || (may_be_at_edge && is_blank(c));
   return raw && !is_of_note ? 0u : kEscapes;
 }
 
@@ -249,7 +290,7 @@ std::span<const PathStep> path_steps() { return kSteps; }
 unsigned features_of(std::string_view text, bool raw) {
   unsigned found = 0;
   if (text.size() > 1 && is_separator(text[0]) && is_separator(text[1])) found |= kAuthority;
-  if (!text.empty() && is_blank(text.back())) found |= kBlankEnd;
+  if (has_blank_end(text)) found |= kBlankEnd;
   for (std::size_t at = 1; at < text.size();) {
     std::size_t i = at;
     while (i < text.size() && text[i] != '/') {
@@ -258,10 +299,12 @@ unsigned features_of(std::string_view text, bool raw) {
         continue;
       }
       const Character c = character_at(text, i);
+      const bool begins_it = i == at;
       i += c.length;
       // A blank before a dot may be one of the dots and blanks at the end of a segment.
       const bool may_end_it = i == text.size() || text[i] == '/' || text[i] == '.';
-      found |= c.is_escaped ? features_of_escaped(c.value, raw, may_end_it) : feature_of(c.value);
+      found |= c.is_escaped ? features_of_escaped(c.value, raw, begins_it || may_end_it)
+                            : feature_of(c.value);
     }
     found |= features_of_segment(text.substr(at, i - at));
     at = i + 1;

@@ -28,7 +28,8 @@ enum PathFeature : unsigned {
   kAuthority = 2048,   // it begins with two slashes or backslashes
   kLineBreaks = 4096,  // TAB, LF, CR
   kLooseEnds = 8192,   // a segment that ends with dots or spaces
-  kBlankEnd = 16384,   // it ends with spaces or controls
+  kBlankEnd = 16384,   // it ends with spaces, controls or the blanks of ISO 8859-1
+  kBlankEdges = 32768  // a segment that begins or ends with these
 };
 
 struct PathStep {

@@ -108,6 +108,27 @@ Text trimmed(Text path) {
   return path;
 }
 
+// str.split() of Python, which http.server reads the request line with as ISO 8859-1.
+Text without_python_space(Text path) {
+  constexpr std::string_view kSpace("\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0");
+  while (!path.empty() && kSpace.find(path.back()) != kSpace.npos) path.pop_back();
+  return path;
+}
+
+// The tokens of Spring's AntPathMatcher before 4.3, each as String.trim() leaves it
+// (CVE-2016-5007). Empty ones are left out.
+Text trimmed_tokens(const Text& path) {
+  Text out;
+  for (std::size_t at = 1; at <= path.size();) {
+    const std::size_t end = std::min(path.find('/', at), path.size());
+    Text token = trimmed(path.substr(at, end - at));
+    while (!token.empty() && static_cast<unsigned char>(token.front()) <= ' ') token.erase(0, 1);
+    if (!token.empty()) out += "/" + token;
+    at = end + 1;
+  }
+  return out;
+}
+
 // new URL(path, base).pathname
 Text as_url(const Text& path) {
   return as_url_parser(
@@ -199,6 +220,13 @@ const std::vector<PathBackend>& path_backends() {
        [](Text p) { return as_file_names(with_slashes(clean(decoded(p)))); }},
       {"a router that ignores capitals", [](Text p) { return small(clean(decoded(p))); }},
       {"a router on the raw path that ignores capitals", [](Text p) { return small(p); }},
+      {"Python, http.server", [](Text p) { return without_python_space(std::move(p)); }},
+      {"Python, PATH_INFO without blanks around it",
+       [](Text p) { return without_python_space(clean(decoded(p))); }},
+      {"Spring Security 4.0 in a Tomcat",
+       [](Text p) { return trimmed_tokens(clean(decoded(bare(p)))); }},
+      {"Spring Security 4.0 on the path that is not normalised",
+       [](Text p) { return trimmed_tokens(decoded(p)); }},
       {"network-path reference", [](Text p) { return clean(decoded(behind_host(p))); }},
       {"network-path reference, raw", [](Text p) { return behind_host(p); }},
       {"Windows behind a Tomcat",

@@ -150,6 +150,8 @@ std::vector<Case> chunk_cases() {
       no_trailer("Keep-Alive is no trailer", "Keep-Alive: timeout=5\r\n"),
       no_trailer("HTTP2-Settings is no trailer", "HTTP2-Settings: AAMAAABk\r\n"),
       no_trailer("X-Real-IP is no trailer", "X-Real-IP: 1.2.3.4\r\n"),
+      no_trailer("Client-Cert is no trailer", "Client-Cert: :MIIB:\r\n"),
+      no_trailer("CDN-Loop is no trailer", "CDN-Loop: a.example\r\n"),
       no_trailer("Forwarded is no trailer", "Forwarded: for=1.2.3.4\r\n"),
       no_trailer("a field of trusted_headers is no trailer", "X-Wire-Tenant: 7\r\n"),
       no_trailer("a field of cache.personal is no trailer", "X-Wire-Person: 7\r\n"),

@@ -102,6 +102,12 @@ std::vector<Case> hop_cases() {
       not_named_away("Accept-Language", "de"),
       not_named_away("If-None-Match", "\"a\""),
       not_named_away("X-Api-Key", "0123"),
+      must("8586 2", "CDN-Loop goes on",
+           sends(get("/", "CDN-Loop: a.example\r\n")).passes().asked_with("CDN-Loop", "a.example")),
+      must("8586 2", "Connection cannot name CDN-Loop away",
+           sends(get("/", "Connection: CDN-Loop\r\nCDN-Loop: a.example\r\n"))
+               .passes()
+               .asked_with("CDN-Loop", "a.example")),
       not_named_away("X-Wire-Person", "7"),   // of cache.personal
       not_named_away("X-Wire-Variant", "7"),  // of cache.vary
       ours("HTTP2-Settings ends here when Connection does not name it",

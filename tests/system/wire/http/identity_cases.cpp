@@ -76,6 +76,15 @@ std::vector<Case> identity_cases() {
       never_passes("X-Originating-IP"),
       never_passes("Proxy-Client-IP"),
       never_passes("WL-Proxy-Client-IP"),
+      never_passes("Client-Cert"),  // RFC 9440 section 2.4
+      never_passes("Client-Cert-Chain"),
+      never_passes("Client_Cert"),
+      never_passes("Fly-Client-IP"),
+      never_passes("DO-Connecting-IP"),
+      never_passes("X-Vercel-Forwarded-For"),
+      never_passes("X-Appengine-User-IP"),
+      never_passes("X-Envoy-Original-Path"),
+      never_passes("X-Original-Method"),
       never_passes("X-Wire-Tenant"),  // of trusted_headers
       never_passes("x-wire-TENANT"),
       ours("a field of trusted_headers goes from between its neighbours",
@@ -124,6 +133,11 @@ std::vector<Case> identity_cases() {
                                                     .sends(get("/", "X-Real-IP: 192.0.2.1\r\n"))
                                                     .passes()
                                                     .asked_with("X-Real-IP", "192.0.2.1")),
+      ours("Client-Cert of a trusted peer stays", Step()
+                                                      .from_trusted_peer()
+                                                      .sends(get("/", "Client-Cert: :MIIB:\r\n"))
+                                                      .passes()
+                                                      .asked_with("Client-Cert", ":MIIB:")),
       ours("X-Host of a trusted peer stays", Step()
                                                  .from_trusted_peer()
                                                  .sends(get("/", "X-Host: b.example\r\n"))

@@ -112,7 +112,13 @@ std::vector<Case> path_cases() {
            no_higher("an encoded question mark", "/export%3f/../checkout/x"),
            no_higher("an encoded hash", "/export%23/../checkout/x"),
            no_higher("an encoded NUL", "/export%00/../checkout/x"),
-           no_higher("an encoded NUL that is left out", "/checkout/.%00./export/x")}) {
+           no_higher("an encoded NUL that is left out", "/checkout/.%00./export/x"),
+           no_higher("a no-break space behind the low one", "/export\xa0"),
+           no_higher("a NEL behind the low one", "/export\x85"),
+           no_higher("a no-break space that is encoded", "/export%a0"),
+           no_higher("an encoded space in front of the low one", "/%20export/x"),
+           no_higher("an encoded tab in front of the low one", "/%09export/x"),
+           no_higher("encoded controls around the low one", "/%0bexport%1f/x")}) {
     all.push_back(std::move(each));
   }
   return all;
