@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "tide.hpp"
 
@@ -84,8 +86,9 @@ class Judge {
 };
 
 // Four hours, after an hour and a half in which nothing is counted: nothing is known at first.
-void judge(const Tide& tide, ByAhead& errors) {
+void judge(const Tide& tide, ByAhead& errors, const Tiers& tiers = {}) {
   Terms terms = long_line(200);
+  terms.tiers = tiers;
   terms.longest_poll = Milliseconds(120'000);  // fewer polls to play
   TidePlay play(terms, tide);
   Judge judge(play);
@@ -95,7 +98,46 @@ void judge(const Tide& tide, ByAhead& errors) {
   judge.add_to(errors);
 }
 
+// Of all who had a hundred ahead, or more.
+Errors total(const ByAhead& errors) {
+  Errors all;
+  for (const auto& [ahead, of] : errors) {
+    all.count += of.count;
+    all.sum += of.sum;
+    all.waited += of.waited;
+    all.told += of.told;
+  }
+  return all;
+}
+
 }  // namespace
+
+TEST_CASE("estimates are 5 % biased at most where visitors leave, and where higher tiers come") {
+  const Tiers two = tiers_of({{1, 0}, {0, 0}});
+  struct Case {
+    std::string name;
+    Tide tide;
+    Tiers tiers;
+  };
+  const std::vector<Case> cases{
+      {"patience 1 h", {.streams = {{0, 0.9}}, .at_first = 700, .patience = 3600}, {}},
+      {"30 % of a higher tier", {.streams = {{0, 0.45}, {1, 0.2}}, .at_first = 700}, two},
+      {"both", {.streams = {{0, 0.65}, {1, 0.2}}, .at_first = 500, .patience = 3600}, two}};
+  for (const Case& each : cases) {
+    ByAhead errors;
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+      Tide tide = each.tide;
+      tide.seed = seed;
+      judge(tide, errors, each.tiers);
+    }
+    const Errors all = total(errors);
+    CAPTURE(each.name);
+    MESSAGE(each.name << ": error " << all.mean() << ", bias " << all.bias() << ", " << all.count
+                      << " waits");
+    CHECK(all.count > 10'000);
+    CHECK(std::abs(all.bias()) <= 0.05);
+  }
+}
 
 TEST_CASE("estimates by learned rates are 10 % off at 100 ahead, and 5 % at 1000, at most") {
   ByAhead errors;

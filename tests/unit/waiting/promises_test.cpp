@@ -142,6 +142,7 @@ TEST_CASE(
                            << ", " << part_of(slower, &Seen::has_risen_unsaid));
   CHECK(unsaid < 0.01);
   CHECK(part_of(slower, &Seen::has_risen) > 0.5);  // a rise is seen
+  CHECK(part_of(slower, &Seen::has_risen_unsaid) < 0.01);
 }
 
 // Late: two minutes after the change half of them are, or none where no visitor was called until

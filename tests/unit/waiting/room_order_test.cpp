@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "slow_room.hpp"
+#include "support/rounds.hpp"
 
 namespace spillway::waiting {
 namespace {
@@ -268,8 +269,9 @@ struct HasFavourites : WaitingRoom {
 }  // namespace
 
 TEST_CASE("a waiting room does as a plain one does, over random operations") {
+  const std::size_t operations = support::plays_all_rounds() ? 500'000 : 60'000;
   for (const std::uint64_t seed : {1u, 2u}) {
-    const Course course = Both<WaitingRoom>(busy_terms(), seed).play(60'000);
+    const Course course = Both<WaitingRoom>(busy_terms(), seed).play(operations);
     CAPTURE(seed);
     CAPTURE(course.first);
     CHECK(course.differing == 0);
