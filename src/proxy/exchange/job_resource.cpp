@@ -236,7 +236,7 @@ Task<Answer> JobResource::cancel(jobs::JobId id) {
   co_return JobReport{};
 }
 
-Task<Answer> JobResource::answer_of(jobs::JobId id, std::string applied) {
+Task<Answer> JobResource::answer_of(jobs::JobId id, const std::string& applied) {
   const Answer shown = co_await show_answer(id, Cut::refused);
   if (is<JobReport>(shown)) response_.lines += "Preference-Applied: " + applied + "\r\n";
   co_return shown;

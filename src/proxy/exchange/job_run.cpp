@@ -110,13 +110,13 @@ Task<JobRun::End> JobRun::attempt() {
     retry_after_ =
         jobs::parse_retry_after(call_.response().fields, std::chrono::system_clock::now());
     const std::uint64_t most = defer().max_result_bytes;
-    const BackgroundRead read =
-        co_await read_in_background(parking_, request_, call_, [&](std::string_view content) {
-          answer->is_cut = answer->is_cut || answer->body.size() + content.size() > most;
-          if (answer->is_cut) answer->body.clear();
-          if (!answer->is_cut) answer->body += content;
-          return true;
-        });
+    const OnContent keep = [&](std::string_view content) {
+      answer->is_cut = answer->is_cut || answer->body.size() + content.size() > most;
+      if (answer->is_cut) answer->body.clear();
+      if (!answer->is_cut) answer->body += content;
+      return true;
+    };
+    const BackgroundRead read = co_await read_in_background(parking_, request_, call_, keep);
     if (read.status == BackgroundRead::Status::failed) broken = read.fault;
   }
   // What ends the wait for a late answer is not why the attempt failed.

@@ -77,11 +77,11 @@ Task<bool> RefreshJob::store_response() {
     record_result(request_, response.status >= 500);
     co_return false;
   }
-  const BackgroundRead read =
-      co_await read_in_background(parking_, request_, call_, [this](std::string_view content) {
-        fill_.append(content);
-        return fill_.is_filling();
-      });
+  const OnContent keep = [this](std::string_view content) {
+    fill_.append(content);
+    return fill_.is_filling();
+  };
+  const BackgroundRead read = co_await read_in_background(parking_, request_, call_, keep);
   if (read.status != BackgroundRead::Status::done) co_return false;
   const bool stored = fill_.is_filling();
   fill_.finish();

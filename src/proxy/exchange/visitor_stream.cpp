@@ -125,10 +125,11 @@ Task<> VisitorStream::linger() {
     const IoResult result = client_->receive(bytes);
     if (result.status == IoResult::Status::done) {
       ++received;
-    } else if (result.status != IoResult::Status::would_block ||
-               co_await parking_.park({.deadline = until}, &client_->readable()) != Wake::ready) {
-      co_return;
+      continue;
     }
+    if (result.status != IoResult::Status::would_block) co_return;
+    const Wake wake = co_await parking_.park({.deadline = until}, &client_->readable());
+    if (wake != Wake::ready) co_return;
   }
 }
 
