@@ -124,10 +124,6 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
   terms.traffic_class = request_.subject.traffic_class;
   terms.max_wait = std::max(Duration(request_.traffic_class().max_wait) - spent, Duration{0});
   terms.deadline = request_.subject.wait_until(uncounted_);
-  if (request_.is_in_background) {
-    terms.in_background = true;
-    terms.traffic_class = request_.config().lowest_class();
-  }
   if (request_.config().tenants.fairness) {
     terms.tenant = request_.subject.tenant.id;
     terms.tenant_weight = request_.subject.tenant.tier->weight;
@@ -151,6 +147,14 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
   terms.cost =
       request_.generation->route_cost.estimate(request_.subject.route, announces_degrade());
   return terms;
+}
+
+// For a slot that no client's request wants.
+dispatch::Terms Admission::background_terms(TimePoint now) const {
+  dispatch::Terms its = terms(Duration{0}, now);
+  its.in_background = true;
+  its.traffic_class = request_.config().lowest_class();
+  return its;
 }
 
 std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted, Duration spent) {
@@ -196,8 +200,8 @@ Task<std::optional<Fault>> Admission::wait_in_queue() {
 bool Admission::take_free_slot(TimePoint now) {
   dispatched_ = now;
   ticket_.state = dispatch::Waiter::State::idle;
-  const dispatch::Terms its_terms = terms(Duration{0}, now);
-  if (gate().enter(ticket_, its_terms, now).kind != dispatch::Offer::Kind::granted) return false;
+  if (gate().enter(ticket_, background_terms(now), now).kind != dispatch::Offer::Kind::granted)
+    return false;
   slot_ = Slot(gate(), ticket_.served_as, now);
   return true;
 }
@@ -207,7 +211,7 @@ Task<bool> Admission::wait_for_spare_slot(TimePoint until) {
   ticket_.delivered = false;
   ticket_.parking = &parking_;
   ticket_.state = dispatch::Waiter::State::idle;
-  dispatch::Terms its_terms = terms(Duration{0}, dispatched_);
+  dispatch::Terms its_terms = background_terms(dispatched_);
   its_terms.has_time = true;
   const dispatch::Offer offer = gate().enter(ticket_, its_terms, dispatched_);
   bool is_cancelled = false;

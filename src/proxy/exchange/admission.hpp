@@ -138,6 +138,7 @@ class Admission {
 
   void judge(overload::TenantBudget* budget, TimePoint now);
   dispatch::Terms terms(Duration spent, TimePoint now) const;
+  dispatch::Terms background_terms(TimePoint now) const;
   std::optional<Fault> on_gate_rejection(Reason reason);
   std::optional<Fault> on_queue_timeout();
   std::optional<Fault> enter_shadow(Duration spent);

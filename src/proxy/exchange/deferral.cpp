@@ -65,6 +65,20 @@ bool Deferral::is_preferred() const {
   return jobs::parse_prefer(request_.head.fields).respond_async;
 }
 
+Task<Deferral::Turn> Deferral::turn() {
+  if (comes_first()) co_return Turn::later;
+  if (has_key()) {
+    const KeyState key = co_await take_key();
+    if (key == KeyState::in_hand) co_return Turn::of_another;
+    if (key == KeyState::of_job) co_return Turn::later;
+  }
+  if (has_order()) {
+    const bool is_behind = co_await is_behind_jobs();
+    if (is_behind) co_return Turn::later;
+  }
+  co_return Turn::now;
+}
+
 bool Deferral::comes_first() const {
   const config::Defer* const settings = defer();
   return settings != nullptr && may_be_deferred() &&

@@ -73,7 +73,7 @@ Fault client_gone() {
   return {.outcome = Outcome::client_gone, .reason = Reason::client_gone, .close = true};
 }
 
-Fault cut_off() {
+Fault process_ended() {
   return {.reason = Reason::draining,
           .close = true,
           .detail = "The process ended before the response was complete."};

@@ -61,7 +61,7 @@ bool is_shed(const Fault& fault);
 // The client left: no response.
 [[gnu::cold]] Fault client_gone();
 // The process ends before the response is complete.
-[[gnu::cold]] Fault cut_off();
+[[gnu::cold]] Fault process_ended();
 // Refused on arrival, by rule or by the gate.
 Fault denied(Reason reason, Milliseconds retry_after);
 // The same under cache_only, with no stored response: says so in Cache-Status.

@@ -25,7 +25,7 @@ void Http1Session::wake_if_late(TimePoint now) {
   } else if (exchange_) {
     RequestBody& body = exchange_->body();
     const bool is_taken_back = is_wanted && body.slot_deadline() <= now;
-    is_taken_back ? body.cut_off() : body.wake_if_late(now);
+    is_taken_back ? body.take_slot_back() : body.wake_if_late(now);
   }
 }
 
@@ -148,7 +148,7 @@ void Http1Session::end_early() {
 Http1Session::CutOff Http1Session::cut_off() {
   if (event_stream_) return CutOff::event_stream;
   if (!exchange_) return CutOff::nothing;
-  exchange_->cut_off();
+  exchange_->log_unfinished();
   return CutOff::request;
 }
 

@@ -28,13 +28,13 @@ JobRun::JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch,
     : services_(services),
       job_(std::move(job)),
       epoch_(epoch),
-      request_(services.owner.newest_generation(), head_, client_, Clock::now()),
+      request_(RequestContext::Kind::job, services.owner.newest_generation(), head_, client_,
+               Clock::now()),
       route_(route.value_or(first_route())),
       admission_(services, request_, parking_),
       lookup_(services, request_, key_),
       call_(services, request_, parking_, admission_, lookup_, nullptr, nullptr),
       is_configured_(route.has_value()) {
-  request_.is_in_background = true;
   request_.is_classified = true;
   request_.subject.route = route_;
   request_.subject.tenant = {config::TenantKey::trusted_header, job_.lane.tenant, job_.tenant_name};

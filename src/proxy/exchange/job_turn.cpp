@@ -86,21 +86,17 @@ Task<std::optional<jobs::NoSlot>> JobRun::take_slot() {
 
 Task<bool> JobRun::compete_for_slot() {
   using Kind = overload::Verdict::Kind;
-  request_.is_in_background = false;
   admission_.decide();
   const Kind verdict = admission_.verdict().kind;
-  std::optional<Fault> refused;
   if (verdict == Kind::deny || verdict == Kind::drop) {
     admission_.give_back_token();
-    request_.is_in_background = true;
     co_return false;
   }
-  refused = admission_.enter_gate(services_.now(), Duration{0}, Duration{0});
+  std::optional<Fault> refused = admission_.enter_gate(services_.now(), Duration{0}, Duration{0});
   if (!refused && admission_.is_queued()) {
     const std::optional<Fault> late = co_await admission_.wait_in_queue();
     refused = late;
   }
-  request_.is_in_background = true;
   co_return !refused && admission_.has_slot() && abort_ == Abort::none;
 }
 

@@ -19,7 +19,8 @@ RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
     : services_(services),
       block_(pool_for(request.head, services).take()),
       client_(request.served.client),
-      request_(*request.served.generation, head_, client_, Clock::now()),
+      request_(RequestContext::Kind::refresh, *request.served.generation, head_, client_,
+               Clock::now()),
       key_(request.lookup.key()),
       admission_(services, request_, parking_),
       lookup_(services, request_, key_),
@@ -31,7 +32,6 @@ RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
   http::request_framing(head_);
   head_.method = http::Verb::get;
   head_.method_name = "GET";
-  request_.is_in_background = true;
   request_.is_classified = true;
   // Classified anew, as the subject's texts are views of the head.
   request_.subject =

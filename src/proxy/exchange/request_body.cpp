@@ -319,7 +319,7 @@ void RequestBody::wake_if_late(TimePoint now) {
   if (pump_parking_.parked() && pump_parking_.deadline() <= now) pump_parking_.wake(Wake::timeout);
 }
 
-void RequestBody::cut_off() {
+void RequestBody::take_slot_back() {
   services_.gauges.slots_back_from_senders.add();
   pump_parking_.wake(Wake::cancelled);
 }

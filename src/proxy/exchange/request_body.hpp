@@ -87,12 +87,13 @@ class RequestBody {
   // other bodies find none. kNever: it is not the client's turn.
   TimePoint space_deadline() const { return space_rate_.deadline(); }
   bool keeps_space(TimePoint now) const { return spill_.keeps_space(now); }
-  // When the client will have been too slow for a slot for which others wait; then cut_off().
+  // When the client will have been too slow for a slot for which others wait; then
+  // take_slot_back().
   TimePoint slot_deadline() const { return awaits_client() ? slot_rate_.deadline() : kNever; }
   void set_slot_terms(const resilience::SlotTerms& terms, TimePoint now) {
     slot_rate_.change(terms.rate, terms.max_credit, now);
   }
-  void cut_off();
+  void take_slot_back();
   // The pump waits for the client.
   bool awaits_client() const { return pump_parking_.parked() && is_clients_turn_; }
   // Ends the pump as if its deadline had passed. False: it is not parked.

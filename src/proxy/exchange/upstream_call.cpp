@@ -138,7 +138,7 @@ std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& he
       .for_store = lookup_.fetches_for_cache(),
       .etag = validates ? stored->etag() : std::string_view{},
       .last_modified = validates ? stored->last_modified() : std::string_view{},
-      .in_background = request_.is_in_background,
+      .in_background = request_.is_in_background(),
       .applies_prefer = request_.config().routes[index(request_.subject.route)].defer.has_value(),
       .upgrade = request_.upgrade,
       .pass = told_pass(request_, services_.wall_clock.now(), pass)};
@@ -232,7 +232,7 @@ resilience::AttemptFacts UpstreamCall::facts() const {
           .is_body_at_hand = !is_streamed(),
           .is_on_kept_connection = connection_ && connection_->reused(),
           .was_replaced = so_far_.was_replaced,
-          .is_in_background = request_.is_in_background,
+          .is_in_background = request_.is_in_background(),
           .has_untried_server = connector_.has_untried_server(),
           .retries = so_far_.retries,
           .most_retries = request_.upstream_config().retries.attempts,
