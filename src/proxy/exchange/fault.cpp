@@ -258,6 +258,12 @@ Fault job_of_key_was_deleted() {
 
 Fault head_too_large() { return bad_request(http::Error::head_too_large); }
 
+Fault response_too_large() {
+  return {.reason = Reason::response_too_large,
+          .status = 500,
+          .detail = "The header section of the response has no room in this proxy."};
+}
+
 Fault waiting_room_open(Milliseconds retry_after) {
   return {.outcome = Outcome::waiting,
           .reason = Reason::waiting_room,

@@ -124,7 +124,7 @@ Task<std::optional<Fault>> Exchange::send_cached() {
                                                      .last_modified = stored->last_modified(),
                                                      .date = stored->date()},
                                                     services_.wall_clock.now());
-  if (!session_.start_cached(head, is_known, with)) co_return head_too_large();
+  if (!session_.start_cached(head, is_known, with)) co_return response_too_large();
   std::string_view content = stored->content();
   if (is_known || request_.head.method == http::Verb::head) content = {};
   if (!content.empty() && head.part) content = content.substr(head.part->first, head.part->size());
@@ -177,7 +177,7 @@ Task<std::optional<Fault>> Exchange::send_fallback() {
       additions({.has_cache = lookup_.status().has_cache, .detail = "fallback"});
   with.date = services_.wall_clock.date();
   with.queue_wait = admission_.queue_wait();
-  if (!session_.start_fallback(head, with)) co_return head_too_large();
+  if (!session_.start_fallback(head, with)) co_return response_too_large();
   const bool with_content = request_.head.method != http::Verb::head;
   const bool sent =
       co_await send_to_client(parking_, session_, with_content ? form.content : std::string_view{});
@@ -196,7 +196,7 @@ Task<std::optional<Fault>> Exchange::send_own(const OwnResponse& response) {
   if (!response.has_date) with.date = services_.wall_clock.date();
   if (response.has_request_id) with.request_id = {};
   with.queue_wait = admission_.queue_wait();
-  if (!session_.start_fallback(head, with)) co_return head_too_large();
+  if (!session_.start_fallback(head, with)) co_return response_too_large();
   std::string_view content = response.content;
   if (request_.head.method == http::Verb::head) content = {};
   if (response.takes_memory) {
