@@ -43,7 +43,7 @@ enum class Reason : std::uint8_t {
   store_unavailable,       // the request was to be deferred, and could not be written down
   store_full,              // likewise: as many jobs wait as may
   waiting_room,            // visitors wait to be let in
-  poll_limit,              // a ticket is asked after far more often than it was told
+  poll_limit,              // a ticket is polled far more often than poll_ms allows
   join_limit,              // too many tickets were made for the client's address
   work_required,           // a place takes a proof of work, and it has none that counts
   shedding_does_not_help,  // of a state: its signal stays high however much is refused

@@ -9,7 +9,7 @@ namespace spillway::proxy {
 
 Admission::Admission(Services& services, const RequestContext& request, Parking& parking)
     : services_(services), request_(request), parking_(parking) {
-  ticket_.home = &services.mailbox;
+  ticket_.mailbox = &services.mailbox;
   ticket_.parking = &parking;
 }
 
@@ -184,8 +184,8 @@ Task<std::optional<Fault>> Admission::wait_in_queue() {
     const Wake wake = co_await parking_.park({.client_gone = !is_gone});
     if (wake != Wake::client_gone || is_gone) continue;
     is_gone = true;
-    // Too late to cancel: the ticket is being delivered, and must be waited for.
-    if (gate().cancel(ticket_, services_.now())) co_return client_gone();
+    const Withdrawal withdrawal = gate().cancel(ticket_, services_.now());
+    if (withdrawal == Withdrawal::withdrawn) co_return client_gone();
   }
   waited_ = services_.now() - dispatched_;
   dispatched_ += waited_;
@@ -206,7 +206,7 @@ bool Admission::take_free_slot(TimePoint now) {
   return true;
 }
 
-Task<bool> Admission::wait_for_spare_slot(TimePoint until) {
+Task<Admission::SpareSlot> Admission::wait_for_spare_slot(TimePoint until) {
   dispatched_ = services_.now();
   ticket_.delivered = false;
   ticket_.parking = &parking_;
@@ -220,14 +220,15 @@ Task<bool> Admission::wait_for_spare_slot(TimePoint until) {
       const Wake wake = co_await parking_.park({.deadline = is_cancelled ? kNever : until});
       if (wake == Wake::ready || is_cancelled) continue;
       is_cancelled = true;
-      if (gate().cancel(ticket_, services_.now())) co_return false;
+      const Withdrawal withdrawal = gate().cancel(ticket_, services_.now());
+      if (withdrawal == Withdrawal::withdrawn) co_return SpareSlot::gave_up;
     }
   }
   waited_ = services_.now() - dispatched_;
   dispatched_ += waited_;
   slot_ = Slot(gate(), ticket_.served_as, dispatched_, true);
   if (is_cancelled) slot_.release(dispatched_);
-  co_return !is_cancelled;
+  co_return is_cancelled ? SpareSlot::gave_up : SpareSlot::granted;
 }
 
 std::optional<Fault> Admission::on_gate_rejection(Reason reason) {

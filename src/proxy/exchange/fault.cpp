@@ -274,15 +274,13 @@ Fault waiting_room_open(Milliseconds retry_after) {
 
 Fault too_many_visits(Reason reason, Milliseconds retry_after) {
   const bool is_poll = reason == Reason::poll_limit;
-  return {
-      .outcome = Outcome::waiting,
-      .reason = reason,
-      .status = 429,
-      .detail =
-          is_poll
-              ? "This ticket is asked after far more often than it was told. It keeps its place."
-              : "Too many tickets were made for this address. The stamp is still good.",
-      .retry_after = retry_after};
+  return {.outcome = Outcome::waiting,
+          .reason = reason,
+          .status = 429,
+          .detail =
+              is_poll ? "This ticket is polled more often than poll_ms allows. It keeps its place."
+                      : "Too many tickets were made for this address. The stamp is still good.",
+          .retry_after = retry_after};
 }
 
 Fault work_required() {

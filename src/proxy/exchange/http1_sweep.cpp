@@ -43,9 +43,9 @@ bool Http1Session::update_slot_terms(TimePoint now) {
   return load.has_value();
 }
 
-// Cuts off a client that takes its response too slowly for a slot for which others wait. One is
-// enough for each that waits: it is granted the slot at once, and waits no more. But
-// where more are held than a lowered limit has, as many as exceed it are cut off, too.
+// Whether the client takes its response too slowly for a slot for which others wait. Each waiter
+// takes one slot back: it is granted that at once, and waits no more. Where more slots are held
+// than a lowered limit has, those above the limit are taken back, too.
 bool Http1Session::takes_slot_back(TimePoint now) {
   if (rate_.earns_slot(client_->descriptor(), now)) return false;
   services_.gauges.slots_back_from_takers.add();
@@ -101,11 +101,11 @@ Silence Http1Session::silence(TimePoint now) {
   if (silence_.at != Silence::At::nothing) return silence_;
   // An event stream is one of limits.tunnels.
   if (!exchange_ || event_stream_ || exchange_->holds_slot()) return {};
-  const TimePoint body_due = exchange_->body().place_deadline();
+  const TimePoint body_due = exchange_->body().connection_deadline();
   if (body_due != kNever) return {Silence::At::body, body_due};
   const TimePoint still_since = rate_.still_since(client_->descriptor(), now);
   if (still_since == kNever) return {};
-  return {Silence::At::response, still_since + kFullHouseTakersPatience};
+  return {Silence::At::response, still_since + kLongestClientStall};
 }
 
 void Http1Session::give_way(Silence::At at) {

@@ -255,10 +255,10 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault, Abort abort,
   how.is_idempotent = http::is_idempotent(head_.method);
   End end;
   using jobs::Cause;
-  const Cause told = answer ? jobs::cause_of(answer->status) : Cause::none;
-  const bool says_undone = told == Cause::refused || told == Cause::failed;
+  const Cause by_status = answer ? jobs::cause_of(answer->status) : Cause::none;
+  const bool says_undone = by_status == Cause::refused || by_status == Cause::failed;
   if (fault) {
-    how.cause = says_undone ? told : cause_of(*fault);  // the head says enough
+    how.cause = says_undone ? by_status : cause_of(*fault);  // the head says enough
     end.detail = fault->cause.empty() ? fault->detail : fault->cause;
     if (how.cause == jobs::Cause::never_sent) end.pauses_route = Duration{0};
   } else {
@@ -292,7 +292,7 @@ Task<> JobRun::settle(End end) {
   }
   call.pauses_route = end.pauses_route;
   call.no_slot = end.no_slot;
-  call.home = &services_.mailbox;
+  call.mailbox = &services_.mailbox;
   call.parking = &parking_;
   // Refused only when the thread with the store has ended; the job is given back with the lease.
   if (!services_.jobs->submit(call)) co_return;

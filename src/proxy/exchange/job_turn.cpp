@@ -79,8 +79,8 @@ Task<std::optional<jobs::NoSlot>> JobRun::take_slot() {
   TimePoint until = kNever;
   if (services_.jobs->lease().is_shared()) until = services_.now() + kLongestWait;
   if (competes) until = services_.now() + jobs::kSpareWait;
-  const bool has_slot = co_await admission_.wait_for_spare_slot(until);
-  if (has_slot) co_return std::nullopt;
+  const Admission::SpareSlot slot = co_await admission_.wait_for_spare_slot(until);
+  if (slot == Admission::SpareSlot::granted) co_return std::nullopt;
   co_return jobs::NoSlot::waited;
 }
 

@@ -49,9 +49,9 @@ class Owner {
   virtual void connection_idle(ClientConnection& client) = 0;
   virtual void connection_active(ClientConnection& client) = 0;
   virtual void connection_closed() = 0;
-  // Accepting waits for a connection to end: there are limits.connections of them, or no descriptor
-  // is left.
-  virtual bool is_house_full() = 0;
+  // There are limits.connections connections, or no descriptor is left: accepting waits for one to
+  // end.
+  virtual bool is_at_connection_limit() = 0;
 
   // Every second: frees what a burst has left in the pools.
   virtual void give_back_memory() = 0;
@@ -148,8 +148,7 @@ struct Services {
   BlockPool small_blocks;                   // of a head's usual size
   BlockPool large_blocks;                   // of a larger head, or a piece of a body
   traffic::ClientShares memory_of_clients;  // of limits.buffer_bytes, of this worker's part
-  // The part of it that stored answers take which clients are receiving: in all, and those of each
-  // client.
+  // Of that memory: the stored answers of jobs that clients are receiving, in all and by client.
   std::uint64_t answer_bytes = 0;
   traffic::ClientShares answers_of_clients{memory_of_clients.key()};
   PipePool pipes{};

@@ -4,10 +4,10 @@
 
 namespace spillway::proxy {
 
-Tunnel::Tunnel(Services& services, TunnelPermit place, UpstreamPtr upstream,
+Tunnel::Tunnel(Services& services, TunnelPermit permit, UpstreamPtr upstream,
                Milliseconds idle_timeout)
     : services_(services),
-      place_(std::move(place)),
+      permit_(std::move(permit)),
       upstream_(std::move(upstream)),
       idle_timeout_(idle_timeout) {}
 
@@ -15,7 +15,7 @@ Tunnel::~Tunnel() { upstream_->retire(); }
 
 void Tunnel::start(ClientPtr client) {
   client_ = std::move(client);
-  place_.open();
+  permit_.open();
   run();
 }
 
@@ -90,7 +90,7 @@ void Tunnel::close(observe::TunnelEnd how) {
   }
   client_->close();
   upstream_->retire();
-  place_.end(how);
+  permit_.end(how);
 }
 
 void Tunnel::abandon() {

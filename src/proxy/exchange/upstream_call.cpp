@@ -18,7 +18,7 @@ using resilience::AttemptResult;
 namespace {
 // Received at once with the head; enough for most responses. A longer body may be spliced.
 constexpr std::size_t kFirstRead = 32 * 1024;
-constexpr Duration kGoingOn = std::chrono::seconds(1);  // after its head
+constexpr Duration kStillArrives = std::chrono::seconds(1);  // after its head
 }  // namespace
 
 UpstreamCall::UpstreamCall(Services& services, const RequestContext& request, Parking& parking,
@@ -186,7 +186,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
     if (event != Event::need_more) {
       state_ = RelayState(block.size());
       state_.start(received, reader.head_end());
-      admission_.heard(services_.now());
+      admission_.on_response_head(services_.now());
       co_return Attempt{};
     }
     if (received == block.size())
@@ -345,8 +345,8 @@ UpstreamPtr UpstreamCall::detach() {
   return std::move(connection_);
 }
 
-void UpstreamCall::goes_on() {
-  if (!call_.has_ended() && services_.now() - so_far_.answered_at >= kGoingOn) call_.succeed();
+void UpstreamCall::on_body_bytes() {
+  if (!call_.has_ended() && services_.now() - so_far_.answered_at >= kStillArrives) call_.succeed();
 }
 
 Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {

@@ -88,8 +88,8 @@ class Reader {
       case '(':
       case '[':
       case '{':
-        open_.push_back({.is_block = c == '{',
-                         .is_condition = c == '(' && opens_condition(code_before(at))});
+        open_.push_back(
+            {.is_block = c == '{', .is_condition = c == '(' && opens_condition(code_before(at))});
         break;
       case ')':
       case ']':

@@ -45,9 +45,9 @@ class ScriptedSession final : public ClientSession {
     tell(writable_);
   }
 
-  std::string problem{};   // the reason of the proxy's own response
-  std::string sent{};      // of its body
-  std::string degraded{};  // what is said of a response that is not whole
+  std::string problem{};      // the reason of the proxy's own response
+  std::string sent{};         // of its body
+  std::string degraded{};     // what is said of a response that is not whole
   bool has_head_room = true;  // for the head of a cached or fallback response
   bool is_next_known = true;
   bool is_closed = false;
