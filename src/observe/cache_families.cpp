@@ -1,3 +1,4 @@
+// The section of /metrics on response caches.
 #include <array>
 #include <cstdint>
 #include <map>
