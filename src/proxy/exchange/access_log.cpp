@@ -13,7 +13,7 @@ namespace spillway::proxy {
 bool Exchange::is_logged() {
   const double sample = request_.config().log.access_sample;
   if (sample > 0 && services_.random.uniform() < sample) return true;
-  return admission_.shadow_outcome() && services_.recent.may_log_shadow();
+  return admission_.shadow_outcome() && services_.recent.may_log_shadow(services_.now());
 }
 
 void Exchange::log_access(const Answer& answer, Outcome outcome, Duration duration) {

@@ -15,8 +15,8 @@ Admission::Admission(Services& services, const RequestContext& request, Parking&
 
 Admission::~Admission() {
   // Queued only if the worker has ended: otherwise a request waits for its ticket.
-  if (ticket_.state == dispatch::Waiter::State::queued) gate().cancel(ticket_, Clock::now());
-  if (shadow_.ghost != nullptr) gate().leave_shadow(*shadow_.ghost, false, Clock::now());
+  if (ticket_.state == dispatch::Waiter::State::queued) gate().cancel(ticket_, services_.now());
+  if (shadow_.ghost != nullptr) gate().leave_shadow(*shadow_.ghost, false, services_.now());
 }
 
 void Admission::decide() {
@@ -267,7 +267,7 @@ void Admission::keep_dead_letter(Reason reason) {
   upstream.dead_letters.record({.reason = reason,
                                 .traffic_class = request_.subject.traffic_class,
                                 .route = request_.subject.route,
-                                .at = Clock::now(),
+                                .at = services_.now(),
                                 .waited = waited_,
                                 .method = request_.head.method_name,
                                 .path = http::path_of(request_.head.path_and_query),
@@ -352,7 +352,7 @@ std::optional<Fault> Admission::enter_shadow(Duration spent) {
 // The ghost stays for as long as it has to; what it meets later is counted by the sweep.
 void Admission::leave_shadow(bool served) {
   if (shadow_.ghost == nullptr) return;
-  const TimePoint now = Clock::now();
+  const TimePoint now = services_.now();
   Gate::Ghost& ghost = *std::exchange(shadow_.ghost, nullptr);
   if (served && !ghost.is_crowded) {
     request_.generation->route_cost.record(request_.subject.route, now - dispatched_,

@@ -32,7 +32,7 @@ class Held {
 Task<std::optional<JobRun::End>> JobRun::take_turn() {
   const bool may_begin = co_await wait_for_rate();
   if (!may_begin) co_return is_expired() ? expire() : give_back();
-  request_.arrived = Clock::now();
+  request_.arrived = services_.now();
   const std::optional<jobs::NoSlot> no_slot = co_await take_slot();
   if (no_slot) co_return is_expired() ? expire() : without_slot(*no_slot);
   const bool is_late = is_expired() || is_lease_ending(Clock::now());

@@ -20,7 +20,7 @@ RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
       block_(pool_for(request.head, services).take()),
       client_(request.served.client),
       request_(RequestContext::Kind::refresh, *request.served.generation, head_, client_,
-               Clock::now()),
+               services.now()),
       key_(request.lookup.key()),
       admission_(services, request_, parking_),
       lookup_(services, request_, key_),
@@ -40,7 +40,8 @@ RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
 }
 
 bool RefreshJob::begin() {
-  if (services_.recent.failed_lately(key_.hash()) || !flight_.try_lead()) return false;
+  if (services_.recent.failed_lately(key_.hash(), request_.arrived) || !flight_.try_lead())
+    return false;
   if (admission_.take_free_slot(request_.arrived)) return true;
   request_.metrics().cache_refresh(request_.subject.route, observe::CacheRefresh::no_room);
   flight_.land(cache::Landing::nothing);
@@ -62,7 +63,7 @@ Detached RefreshJob::run() {
     const bool stored = co_await store_response();
     if (stored) result = Result::stored;
   }
-  if (result == Result::failed) services_.recent.remember_failed(key_.hash());
+  if (result == Result::failed) services_.recent.remember_failed(key_.hash(), services_.now());
   request_.metrics().cache_refresh(request_.subject.route, result);
   flight_.land(cache::Landing::nothing);
   call_.abandon();

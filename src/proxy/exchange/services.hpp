@@ -107,20 +107,20 @@ class RecentEvents {
     return std::exchange(named, tenant) != tenant;
   }
   // A background revalidation that failed is not tried again for a second.
-  bool failed_lately(std::uint64_t key) const {
+  bool failed_lately(std::uint64_t key, TimePoint now) const {
     const Failure& failure = failures_[key % failures_.size()];
-    return failure.key == key && Clock::now() - failure.at < Milliseconds{1000};
+    return failure.key == key && now - failure.at < Milliseconds{1000};
   }
-  void remember_failed(std::uint64_t key) {
-    failures_[key % failures_.size()] = {key, Clock::now()};
+  void remember_failed(std::uint64_t key, TimePoint now) {
+    failures_[key % failures_.size()] = {key, now};
   }
   // An answer could not be sent since those of slow clients take up the memory for them.
   void miss_memory(TimePoint now) { missed_memory_ = now; }
   bool missed_memory_lately(TimePoint now) const { return now - missed_memory_ < kMissed; }
   // At most ten lines of shadow mode a second.
-  bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
+  bool may_log_shadow(TimePoint now) { return shadow_lines_.try_take(10, 10, now); }
   // At most one line of temporary files in ten seconds.
-  bool may_log_temp_file() { return temp_file_lines_.try_take(0.1, 1, Clock::now()); }
+  bool may_log_temp_file(TimePoint now) { return temp_file_lines_.try_take(0.1, 1, now); }
 
  private:
   struct Failure {
@@ -158,6 +158,10 @@ struct Services {
   std::uint32_t pausing = 0;  // exchanges that pause before a retry
   bool draining = false;
 
+  // When the event began that is handled now: what a request waits for and has taken is measured by
+  // it, so that its times agree. Clock::now() is for what threads compare with one another (ages
+  // and invalidations in the cache, tokens that workers share) and for the question whether a
+  // deadline has passed by which the sweep, which reads the clock, has woken.
   TimePoint now() const { return loop.now(); }
 };
 

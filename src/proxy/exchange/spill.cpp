@@ -136,7 +136,7 @@ bool Spill::write(std::string_view bytes) {
 
 void Spill::fail_file(int error) {
   give_up_file(services_.gauges.temp_files_failed);
-  if (!services_.recent.may_log_temp_file()) return;
+  if (!services_.recent.may_log_temp_file(services_.now())) return;
   services_.log.temp_file_failed(limits().temp_file_directory, std::strerror(error));
 }
 

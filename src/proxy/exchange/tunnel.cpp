@@ -22,7 +22,7 @@ void Tunnel::start(ClientPtr client) {
 Detached Tunnel::run() {
   frame_ = co_await OwnFrame{};
   auto how = observe::TunnelEnd::finished;
-  TimePoint active = Clock::now();
+  TimePoint active = services_.now();
   bool has_moved = false;
   for (int round = 1;; ++round) {
     const Step up = move(up_, *client_, *upstream_);
@@ -35,7 +35,7 @@ Detached Tunnel::run() {
     const bool moved = up == Step::moved || down == Step::moved;
     has_moved = has_moved || moved;
     if (moved && round % kRoundsInARow != 0) continue;
-    if (std::exchange(has_moved, false)) active = Clock::now();
+    if (std::exchange(has_moved, false)) active = services_.now();
     const Wake wake =
         co_await parking_.park({active + idle_timeout_}, awaited(up_, *client_, *upstream_),
                                awaited(down_, *upstream_, *client_));

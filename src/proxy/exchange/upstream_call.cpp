@@ -246,7 +246,7 @@ Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
   using Kind = resilience::NextAttempt::Kind;
   const UpstreamId upstream = request_.subject.upstream;
   const auto backoff = resilience::retry_backoff(request_.upstream_config().retries);
-  const TimePoint now = Clock::now();
+  const TimePoint now = Clock::now();  // not before a deadline that has woken it
   const resilience::NextAttempt next =
       next_attempt(failed.result, facts(), backoff, now, services_.random);
   if (next.kind == Kind::give_up) {
@@ -341,7 +341,7 @@ UpstreamPtr UpstreamCall::detach() {
   record_result(request_, false);
   count_success();
   connection_->leave_pool();
-  admission_.abandon_slot(Clock::now()).release();
+  admission_.abandon_slot(services_.now()).release();
   return std::move(connection_);
 }
 
