@@ -14,6 +14,8 @@ NAMES = {"spillway": "Spillway", "haproxy": "HAProxy", "nginx": "NGINX", "relay"
 CPU_AIMS = {"small-get": 0.8, "denied": 0.8, "connections-1": 0.92}
 ABOVE_RELAY_AIMS = {"small-get": 0.5}
 IDLE_KIB_AIM, WORKERS_AIM = 0.5, 1.1
+# The least ratio of requests a second. Those of other workloads are shown without an aim.
+THROUGHPUT_AIMS = {"get-1m": 0.98}
 
 
 def display_name(contender):
@@ -67,16 +69,18 @@ def with_extent(spread):
     return f"{middle(spread)} ({number(spread.lowest)}–{number(spread.highest)})"
 
 
-def kept(spread, aim):
+def kept(spread, aim, is_least=False):
     """By the median; with a question mark where rounds disagree or there is but one."""
     if not spread:
         return "?"
-    in_doubt = len(spread) < 2 or spread.lowest <= aim < spread.highest
-    return ("yes" if spread.median <= aim else "NO") + "?" * in_doubt
+    verdicts = [value >= aim if is_least else value <= aim
+                for value in (spread.median, spread.lowest, spread.highest)]
+    in_doubt = len(spread) < 2 or verdicts[1] != verdicts[2]
+    return ("yes" if verdicts[0] else "NO") + "?" * in_doubt
 
 
-def judged(spread, aim):
-    return [ratio(spread), extent(spread), f"{aim:.2f}", kept(spread, aim)]
+def judged(spread, aim, is_least=False):
+    return [ratio(spread), extent(spread), f"{aim:.2f}", kept(spread, aim, is_least)]
 
 
 # Cost
@@ -86,12 +90,31 @@ def cpu_table(cost):
     for workload in cost.workloads:
         cpu = {name: cost.spread(workload, name, "cpu_us") for name in NAMES}
         if cpu["spillway"] or cpu["haproxy"]:
+            of_nginx = cost.ratio("cpu_us", (workload, "spillway"), (workload, "nginx"))
             rows.append([workload, *(middle(cpu[name]) for name in list(NAMES)[:4]),
                          *judged(cost.to_haproxy(workload, "spillway", "cpu_us"),
                                  CPU_AIMS.get(workload, 1)),
-                         ratio(cost.to_haproxy(workload, "nginx", "cpu_us"))])
+                         ratio(cost.to_haproxy(workload, "nginx", "cpu_us")),
+                         kept(of_nginx, 1) if of_nginx else ""])
     return markdown(["CPU µs per request", "Spillway", "HAProxy", "NGINX", "relay", "of HAProxy",
-                     "lowest–highest", "aim", "kept", "NGINX of HAProxy"], rows)
+                     "lowest–highest", "aim", "kept", "NGINX of HAProxy", "ahead of NGINX"], rows)
+
+
+def throughput_table(cost):
+    """Of the workloads without think times, in which each contender does what it can."""
+    rows = []
+    for workload in cost.workloads:
+        if workload.startswith("paced"):
+            continue
+        rps = [cost.spread(workload, name, "rps") for name in ("spillway", "haproxy", "nginx")]
+        if not (rps[0] or rps[1]):
+            continue
+        ours, aim = cost.to_haproxy(workload, "spillway", "rps"), THROUGHPUT_AIMS.get(workload)
+        rows.append([workload, *map(middle, rps),
+                     *(judged(ours, aim, is_least=True) if aim else [ratio(ours), extent(ours), "", ""]),
+                     ratio(cost.to_haproxy(workload, "nginx", "rps"))])
+    return markdown(["requests/s at full load", "Spillway", "HAProxy", "NGINX", "of HAProxy",
+                     "lowest–highest", "least", "kept", "NGINX of HAProxy"], rows)
 
 
 def above_relay_table(cost):
@@ -155,8 +178,8 @@ def memory_and_workers_table(cost):
 
 def cost_tables(cells):
     cost = Cost(cells)
-    return sections(cpu_table(cost), above_relay_table(cost), latency_table(cost),
-                    memory_and_workers_table(cost))
+    return sections(cpu_table(cost), above_relay_table(cost), throughput_table(cost),
+                    latency_table(cost), memory_and_workers_table(cost))
 
 
 def cost_details(cells):

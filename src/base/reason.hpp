@@ -39,16 +39,17 @@ enum class Reason : std::uint8_t {
   slow_client,             // it held a slot for which others waited, and moved too few bytes
   not_stored,              // only a cached response was allowed, and there is none
   local_shortage,          // Spillway itself ran out of descriptors, ports or memory
+  response_too_large,      // the head of a response that Spillway gives itself has no room
   store_unavailable,       // the request was to be deferred, and could not be written down
   store_full,              // likewise: as many jobs wait as may
   waiting_room,            // visitors wait to be let in
-  poll_limit,              // a ticket is asked after far more often than it was told
+  poll_limit,              // a ticket is polled far more often than poll_ms allows
   join_limit,              // too many tickets were made for the client's address
   work_required,           // a place takes a proof of work, and it has none that counts
   shedding_does_not_help,  // of a state: its signal stays high however much is refused
 };
 
-inline constexpr std::size_t kReasonCount = 34;
+inline constexpr std::size_t kReasonCount = 35;
 
 // At namespace scope: within name(), compilers copy the array to the stack.
 inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
@@ -79,6 +80,7 @@ inline constexpr std::array<std::string_view, kReasonCount> kReasonNames{
     "SLOW_CLIENT",
     "NOT_STORED",
     "LOCAL_SHORTAGE",
+    "RESPONSE_TOO_LARGE",
     "STORE_UNAVAILABLE",
     "STORE_FULL",
     "WAITING_ROOM",

@@ -148,6 +148,7 @@ std::string_view proxy_error_of(Reason reason) {
     case Reason::draining: return "proxy_internal_response";
     case Reason::store_unavailable:
     case Reason::store_full:
+    case Reason::response_too_large:
     case Reason::local_shortage: return "proxy_internal_error";
     case Reason::deadline_expired:
     case Reason::upstream_timeout: return "http_response_timeout";

@@ -37,6 +37,7 @@ bool is_deferred_for(Reason reason, Outcome outcome, const DeferralTerms& terms)
     case Reason::request_timeout:
     case Reason::slow_client:
     case Reason::not_stored:
+    case Reason::response_too_large:
     case Reason::store_unavailable:
     case Reason::store_full:
     case Reason::waiting_room:

@@ -1,3 +1,4 @@
+// The section of /metrics on response caches.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -15,7 +16,7 @@ using prometheus::MetricFamily;
 
 // What one route label shows.
 struct Row {
-  std::array<std::uint64_t, kCacheLookupCount> lookups{};
+  std::array<std::uint64_t, kCacheResultCount> lookups{};
   std::array<std::uint64_t, kCacheRefreshCount> refreshes{};
   CacheSnapshot cache;
 };
@@ -35,8 +36,8 @@ Rows rows(const config::Config& config, Workers workers, const Snapshot& snapsho
     const RouteId route{static_cast<std::uint32_t>(r)};
     Row& to = row(route);
     for (const WorkerMetrics* worker : workers) {
-      for (std::size_t i = 0; i < kCacheLookupCount; ++i)
-        to.lookups[i] += worker->cache_lookups(route, static_cast<CacheLookup>(i));
+      for (std::size_t i = 0; i < kCacheResultCount; ++i)
+        to.lookups[i] += worker->cache_lookups(route, static_cast<CacheResult>(i));
       for (std::size_t i = 0; i < kCacheRefreshCount; ++i)
         to.refreshes[i] += worker->cache_refreshes(route, static_cast<CacheRefresh>(i));
     }
@@ -80,7 +81,7 @@ Families cache_families(const config::Config& config, Workers workers, const Sna
   using Cache = CacheSnapshot;
   const Rows routes = rows(config, workers, snapshot);
   return {
-      by_result<CacheLookup>(
+      by_result<CacheResult>(
           counter("spillway_cache_lookups_total",
                   "Requests on routes with a cache by what it did for them: answered fresh or "
                   "stale from the store, collapsed into another request's answer, miss, or bypass "

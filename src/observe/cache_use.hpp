@@ -11,14 +11,14 @@
 namespace spillway::observe {
 
 // Each request on a route with a cache counts in exactly one.
-enum class CacheLookup : std::uint8_t {
+enum class CacheResult : std::uint8_t {
   fresh,      // answered with a stored response that was fresh
   stale,      // answered with one that was not fresh, without asking the upstream
   miss,       // nothing usable was stored
   collapsed,  // answered with the upstream's response to another request (single flight)
   bypass,     // the store was not asked: normal operation, or a request that no cache may answer
 };
-inline constexpr std::size_t kCacheLookupCount = 5;
+inline constexpr std::size_t kCacheResultCount = 5;
 
 // Each upstream request to fill the cache (a miss, a validation, a background refresh) counts in
 // exactly one. Responses to requests that bypassed the cache do not count, even if stored.
@@ -30,8 +30,8 @@ enum class CacheRefresh : std::uint8_t {
 };
 inline constexpr std::size_t kCacheRefreshCount = 4;
 
-constexpr std::string_view name(CacheLookup result) {
-  constexpr std::array<std::string_view, kCacheLookupCount> names{"fresh", "stale", "miss",
+constexpr std::string_view name(CacheResult result) {
+  constexpr std::array<std::string_view, kCacheResultCount> names{"fresh", "stale", "miss",
                                                                   "collapsed", "bypass"};
   return names[index(result)];
 }

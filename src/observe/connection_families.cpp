@@ -1,3 +1,4 @@
+// The section of /metrics on connections, tunnels, slow clients and what bodies take.
 #include <array>
 #include <string>
 #include <utility>

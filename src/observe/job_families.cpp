@@ -1,3 +1,4 @@
+// The section of /metrics on deferred requests and their store.
 #include <algorithm>
 #include <iterator>
 #include <utility>

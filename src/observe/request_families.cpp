@@ -1,3 +1,4 @@
+// The section of /metrics on requests, by class, route, outcome and reason.
 #include <algorithm>
 #include <array>
 #include <cstdint>

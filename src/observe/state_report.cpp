@@ -119,11 +119,11 @@ Json counts_json(const std::array<std::uint64_t, N>& counts) {
 }
 
 // Share of the lookups that were answered without the upstream.
-Json hit_ratio(const std::array<std::uint64_t, kCacheLookupCount>& lookups) {
-  const std::uint64_t hits = lookups[index(CacheLookup::fresh)] +
-                             lookups[index(CacheLookup::stale)] +
-                             lookups[index(CacheLookup::collapsed)];
-  const std::uint64_t asked = hits + lookups[index(CacheLookup::miss)];
+Json hit_ratio(const std::array<std::uint64_t, kCacheResultCount>& lookups) {
+  const std::uint64_t hits = lookups[index(CacheResult::fresh)] +
+                             lookups[index(CacheResult::stale)] +
+                             lookups[index(CacheResult::collapsed)];
+  const std::uint64_t asked = hits + lookups[index(CacheResult::miss)];
   if (asked == 0) return nullptr;
   return std::round(static_cast<double>(hits) / static_cast<double>(asked) * 1e4) / 1e4;
 }
@@ -271,11 +271,11 @@ class Report {
   }
 
   Json cache(const CacheSnapshot& now) const {
-    std::array<std::uint64_t, kCacheLookupCount> lookups{};
+    std::array<std::uint64_t, kCacheResultCount> lookups{};
     std::array<std::uint64_t, kCacheRefreshCount> refreshes{};
     for (const WorkerMetrics* worker : workers_) {
       for (std::size_t i = 0; i < lookups.size(); ++i)
-        lookups[i] += worker->cache_lookups(now.route, static_cast<CacheLookup>(i));
+        lookups[i] += worker->cache_lookups(now.route, static_cast<CacheResult>(i));
       for (std::size_t i = 0; i < refreshes.size(); ++i)
         refreshes[i] += worker->cache_refreshes(now.route, static_cast<CacheRefresh>(i));
     }
@@ -286,7 +286,7 @@ class Report {
             {"stores", now.stores},
             {"evictions", now.evictions},
             {"invalidations", now.invalidations},
-            {"lookups", counts_json<CacheLookup>(lookups)},
+            {"lookups", counts_json<CacheResult>(lookups)},
             {"refreshes", counts_json<CacheRefresh>(refreshes)},
             {"hit_ratio", hit_ratio(lookups)}};
   }

@@ -1,3 +1,4 @@
+// The section of /metrics on upstreams: overload, slots, queues, servers, retries.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// The section of /metrics on waiting rooms.
 #include <array>
 
 #include "config/choices.hpp"

@@ -105,7 +105,7 @@ class WorkerMetrics {
   }
 
   // Only for routes that have a cache; any other is a programming error.
-  void cache_lookup(RouteId route, CacheLookup result) {
+  void cache_lookup(RouteId route, CacheResult result) {
     caches_[cache_cell(route)].lookups[index(result)].add();
   }
   void cache_refresh(RouteId route, CacheRefresh result) {
@@ -164,7 +164,7 @@ class WorkerMetrics {
     return degraded_[index(traffic_class)][index(mode)][index(reason)].value();
   }
   // Only for routes that have a cache.
-  std::uint64_t cache_lookups(RouteId route, CacheLookup result) const {
+  std::uint64_t cache_lookups(RouteId route, CacheResult result) const {
     return caches_[cache_cell(route)].lookups[index(result)].value();
   }
   std::uint64_t cache_refreshes(RouteId route, CacheRefresh result) const {
@@ -204,7 +204,7 @@ class WorkerMetrics {
   }
 
   struct CacheCounters {
-    std::array<Counter, kCacheLookupCount> lookups;
+    std::array<Counter, kCacheResultCount> lookups;
     std::array<Counter, kCacheRefreshCount> refreshes;
   };
   static constexpr std::size_t kNoCache = SIZE_MAX;

@@ -1,3 +1,4 @@
+// The summary of one run or a comparison of several, as text.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// Opens the store that a URL names.
 #include <string_view>
 
 #include "store/job_store.hpp"

@@ -1,3 +1,4 @@
+// Lanes, Claim and Announce on PostgreSQL.
 #include <algorithm>
 #include <limits>
 

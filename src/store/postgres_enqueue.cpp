@@ -1,3 +1,4 @@
+// Enqueue and its like on PostgreSQL: what a batch writes down.
 #include <algorithm>
 #include <chrono>
 #include <map>

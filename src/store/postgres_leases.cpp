@@ -1,3 +1,4 @@
+// Verbs of proxies and their leases on PostgreSQL: Join, Renew, Leave, Release and Sweep.
 #include <optional>
 #include <set>
 #include <utility>

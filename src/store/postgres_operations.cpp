@@ -1,3 +1,4 @@
+// Verbs of the operator that change jobs, on PostgreSQL: Cancel, Replay and Purge.
 #include "jobs/life.hpp"
 #include "store/postgres_batch.hpp"
 

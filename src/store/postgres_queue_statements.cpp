@@ -1,3 +1,4 @@
+// The SQL of what waits: Enqueue, Lanes, Claim, Settle, Replay.
 #include "store/postgres_statements.hpp"
 
 // Each (SELECT now_ms()) is evaluated once and may bound an index scan; now_ms() itself would be

@@ -1,3 +1,4 @@
+// The SQL of the log of a waiting room and its snapshots.
 #include "store/postgres_statements.hpp"
 
 namespace spillway::store {

@@ -1,3 +1,4 @@
+// Settle on PostgreSQL: how attempts of jobs have ended.
 #include <map>
 
 #include "store/postgres_batch.hpp"

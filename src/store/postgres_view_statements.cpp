@@ -1,3 +1,4 @@
+// The SQL of what looks at jobs, and of what purges them.
 #include <string_view>
 
 #include "base/ids.hpp"

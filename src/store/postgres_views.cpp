@@ -1,3 +1,4 @@
+// Verbs that look at jobs, on PostgreSQL: Find, ReadAnswer, Inspect and List.
 #include "store/postgres_batch.hpp"
 
 namespace spillway::store {

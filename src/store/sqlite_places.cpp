@@ -1,3 +1,4 @@
+// Places in waiting rooms, in a SQLite file of their own.
 #include <utility>
 
 #include "store/place_store.hpp"

@@ -91,15 +91,15 @@ Follower* SingleFlight::hand_over(std::uint64_t hash) {
   return heir;
 }
 
-bool SingleFlight::leave(Follower& follower) {
+Withdrawal SingleFlight::leave(Follower& follower) {
   Shard& shard = shard_of(follower.hash_);
   const std::lock_guard lock(shard.mutex);
-  if (!follower.waits_) return false;
+  if (!follower.waits_) return Withdrawal::too_late;
   Flight& flight = **shard.find(follower.hash_);
   (follower.previous_ == nullptr ? flight.first : follower.previous_->next) = follower.next;
   (follower.next == nullptr ? flight.last : follower.next->previous_) = follower.previous_;
   follower.waits_ = false;
-  return true;
+  return Withdrawal::withdrawn;
 }
 
 std::size_t SingleFlight::bytes() const {

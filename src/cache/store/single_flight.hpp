@@ -14,6 +14,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/withdrawal.hpp"
+
 namespace spillway::cache {
 
 // The end of a flight, for a follower.
@@ -26,8 +28,8 @@ enum class Landing : std::uint8_t {
   leads,    // this follower is the leader now
 };
 
-// A waiting request; intrusive. Must live until leave() returns true or until it has been delivered
-// from the result of land() or hand_over(); only then may others read it.
+// A waiting request; intrusive. Must live until it has left or until it has been delivered from
+// the result of land() or hand_over(); only then may others read it.
 struct Follower {
   Landing landing = Landing::none;
   Follower* next = nullptr;  // in the result of land()
@@ -57,9 +59,8 @@ class SingleFlight {
   // Makes the follower that waited longest the leader and returns it, to be delivered. Null without
   // followers: the flight has ended.
   Follower* hand_over(std::uint64_t hash);
-  // True if it waited and no longer does. False if it did not wait: it never joined, it leads, or
-  // its delivery is on its way.
-  bool leave(Follower& follower);
+  // Too late also for one that does not wait: it never joined, or it leads.
+  Withdrawal leave(Follower& follower);
 
   std::size_t bytes() const;
 

@@ -12,7 +12,7 @@
 namespace spillway::proxy {
 namespace {
 
-// More of the slots are at this server than its part of them, where others get requests, too.
+// This server holds more than an equal share of the slots, and others are up.
 bool is_above_share(Upstream& upstream, std::size_t server) {
   const std::size_t servers = upstream.servers.up().size();
   return servers > 1 &&

@@ -6,23 +6,14 @@
 #include "http/target.hpp"
 #include "proxy/exchange/exchange.hpp"
 #include "proxy/exchange/limit_detail.hpp"
+#include "proxy/exchange/logged_path.hpp"
 
 namespace spillway::proxy {
 
 bool Exchange::is_logged() {
   const double sample = request_.config().log.access_sample;
   if (sample > 0 && services_.random.uniform() < sample) return true;
-  return admission_.shadow_outcome() && services_.recent.may_log_shadow();
-}
-
-// Of the path to a job no more than the first half of its id, which is the permission to read it.
-std::string_view Exchange::logged_path(std::string_view path) const {
-  constexpr std::string_view kJobs = "/jobs/";
-  constexpr std::size_t kShown = 16;
-  const std::string_view own = request_.config().own_path;
-  const bool is_job =
-      !own.empty() && path.starts_with(own) && path.substr(own.size()).starts_with(kJobs);
-  return is_job ? path.substr(0, own.size() + kJobs.size() + kShown) : path;
+  return admission_.shadow_outcome() && services_.recent.may_log_shadow(services_.now());
 }
 
 void Exchange::log_access(const Answer& answer, Outcome outcome, Duration duration) {
@@ -44,7 +35,7 @@ void Exchange::log_access(const Answer& answer, Outcome outcome, Duration durati
                   .client = is_spoken_for ? client_text.view() : info.address(),
                   .peer = is_spoken_for ? info.address() : std::string_view{},
                   .method = head.method_name,
-                  .path = logged_path(http::path_of(target)),
+                  .path = logged_path(http::path_of(target), request_.config().own_path),
                   .route = request_.config().routes[index(request_.subject.route)].name,
                   .traffic_class = request_.traffic_class().name,
                   .tenant = request_.subject.tenant.value()},

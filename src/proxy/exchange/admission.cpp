@@ -9,14 +9,14 @@ namespace spillway::proxy {
 
 Admission::Admission(Services& services, const RequestContext& request, Parking& parking)
     : services_(services), request_(request), parking_(parking) {
-  ticket_.home = &services.mailbox;
+  ticket_.mailbox = &services.mailbox;
   ticket_.parking = &parking;
 }
 
 Admission::~Admission() {
   // Queued only if the worker has ended: otherwise a request waits for its ticket.
-  if (ticket_.state == dispatch::Waiter::State::queued) gate().cancel(ticket_, Clock::now());
-  if (shadow_.ghost != nullptr) gate().leave_shadow(*shadow_.ghost, false, Clock::now());
+  if (ticket_.state == dispatch::Waiter::State::queued) gate().cancel(ticket_, services_.now());
+  if (shadow_.ghost != nullptr) gate().leave_shadow(*shadow_.ghost, false, services_.now());
 }
 
 void Admission::decide() {
@@ -124,10 +124,6 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
   terms.traffic_class = request_.subject.traffic_class;
   terms.max_wait = std::max(Duration(request_.traffic_class().max_wait) - spent, Duration{0});
   terms.deadline = request_.subject.wait_until(uncounted_);
-  if (request_.is_in_background) {
-    terms.in_background = true;
-    terms.traffic_class = request_.config().lowest_class();
-  }
   if (request_.config().tenants.fairness) {
     terms.tenant = request_.subject.tenant.id;
     terms.tenant_weight = request_.subject.tenant.tier->weight;
@@ -151,6 +147,14 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
   terms.cost =
       request_.generation->route_cost.estimate(request_.subject.route, announces_degrade());
   return terms;
+}
+
+// For a slot that no client's request wants.
+dispatch::Terms Admission::background_terms(TimePoint now) const {
+  dispatch::Terms its = terms(Duration{0}, now);
+  its.in_background = true;
+  its.traffic_class = request_.config().lowest_class();
+  return its;
 }
 
 std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted, Duration spent) {
@@ -180,8 +184,8 @@ Task<std::optional<Fault>> Admission::wait_in_queue() {
     const Wake wake = co_await parking_.park({.client_gone = !is_gone});
     if (wake != Wake::client_gone || is_gone) continue;
     is_gone = true;
-    // Too late to cancel: the ticket is being delivered, and must be waited for.
-    if (gate().cancel(ticket_, services_.now())) co_return client_gone();
+    const Withdrawal withdrawal = gate().cancel(ticket_, services_.now());
+    if (withdrawal == Withdrawal::withdrawn) co_return client_gone();
   }
   waited_ = services_.now() - dispatched_;
   dispatched_ += waited_;
@@ -196,18 +200,18 @@ Task<std::optional<Fault>> Admission::wait_in_queue() {
 bool Admission::take_free_slot(TimePoint now) {
   dispatched_ = now;
   ticket_.state = dispatch::Waiter::State::idle;
-  const dispatch::Terms its_terms = terms(Duration{0}, now);
-  if (gate().enter(ticket_, its_terms, now).kind != dispatch::Offer::Kind::granted) return false;
+  if (gate().enter(ticket_, background_terms(now), now).kind != dispatch::Offer::Kind::granted)
+    return false;
   slot_ = Slot(gate(), ticket_.served_as, now);
   return true;
 }
 
-Task<bool> Admission::wait_for_spare_slot(TimePoint until) {
+Task<Admission::SpareSlot> Admission::wait_for_spare_slot(TimePoint until) {
   dispatched_ = services_.now();
   ticket_.delivered = false;
   ticket_.parking = &parking_;
   ticket_.state = dispatch::Waiter::State::idle;
-  dispatch::Terms its_terms = terms(Duration{0}, dispatched_);
+  dispatch::Terms its_terms = background_terms(dispatched_);
   its_terms.has_time = true;
   const dispatch::Offer offer = gate().enter(ticket_, its_terms, dispatched_);
   bool is_cancelled = false;
@@ -216,14 +220,15 @@ Task<bool> Admission::wait_for_spare_slot(TimePoint until) {
       const Wake wake = co_await parking_.park({.deadline = is_cancelled ? kNever : until});
       if (wake == Wake::ready || is_cancelled) continue;
       is_cancelled = true;
-      if (gate().cancel(ticket_, services_.now())) co_return false;
+      const Withdrawal withdrawal = gate().cancel(ticket_, services_.now());
+      if (withdrawal == Withdrawal::withdrawn) co_return SpareSlot::gave_up;
     }
   }
   waited_ = services_.now() - dispatched_;
   dispatched_ += waited_;
   slot_ = Slot(gate(), ticket_.served_as, dispatched_, true);
   if (is_cancelled) slot_.release(dispatched_);
-  co_return !is_cancelled;
+  co_return is_cancelled ? SpareSlot::gave_up : SpareSlot::granted;
 }
 
 std::optional<Fault> Admission::on_gate_rejection(Reason reason) {
@@ -262,7 +267,7 @@ void Admission::keep_dead_letter(Reason reason) {
   upstream.dead_letters.record({.reason = reason,
                                 .traffic_class = request_.subject.traffic_class,
                                 .route = request_.subject.route,
-                                .at = Clock::now(),
+                                .at = services_.now(),
                                 .waited = waited_,
                                 .method = request_.head.method_name,
                                 .path = http::path_of(request_.head.path_and_query),
@@ -347,7 +352,7 @@ std::optional<Fault> Admission::enter_shadow(Duration spent) {
 // The ghost stays for as long as it has to; what it meets later is counted by the sweep.
 void Admission::leave_shadow(bool served) {
   if (shadow_.ghost == nullptr) return;
-  const TimePoint now = Clock::now();
+  const TimePoint now = services_.now();
   Gate::Ghost& ghost = *std::exchange(shadow_.ghost, nullptr);
   if (served && !ghost.is_crowded) {
     request_.generation->route_cost.record(request_.subject.route, now - dispatched_,

@@ -64,25 +64,24 @@ class Admission {
   void degrade_for(Reason reason, config::DegradeMode mode);
 
   // --- The slot.
-  // `arrived`: when its wait at the gate begins. `uncounted`: the time since its arrival that is
-  // not held against it (the client sent its body, or another request fetched the response).
-  // `spent`: so much of its class's longest wait is used up.
-  // It has a slot then, or is_queued(); or a fault: it was refused.
+  // `arrived`: start of the wait at the gate. `uncounted`: time not held against the request (its
+  // client sent its body, or another request fetched the response). `spent`: part of max_wait
+  // already used. Afterwards: has_slot(), is_queued(), or a fault.
   std::optional<Fault> enter_gate(TimePoint arrived, Duration uncounted, Duration spent);
   bool is_queued() const { return is_queued_; }
   Task<std::optional<Fault>> wait_in_queue();
   // In the background: a slot that is free now, or none.
   bool take_free_slot(TimePoint now);
-  // Likewise: the next slot that no client's request wants. False: there was none until then, or
-  // `parking` was woken for another reason than a slot.
-  Task<bool> wait_for_spare_slot(TimePoint until);
+  // Likewise: the next slot that no client's request wants. It gives up when there was none until
+  // then, or `parking` was woken for another reason than a slot.
+  enum class SpareSlot : std::uint8_t { granted, gave_up };
+  Task<SpareSlot> wait_for_spare_slot(TimePoint until);
   bool has_slot() const { return static_cast<bool>(slot_); }
   bool holds_contended_slot() const { return slot_.is_contended(); }
   // For how scarce slots are (Slot).
   std::optional<resilience::SlotLoad> slot_contention() const { return slot_.contention(); }
   void set_slot_wait(SlotWait wait, Duration waited = {}) { slot_.set_wait(wait, waited); }
-  // A response head has come from the upstream.
-  void heard(TimePoint now) { slot_.heard(now); }
+  void on_response_head(TimePoint now) { slot_.on_response_head(now); }
   // What its client has to move to keep it.
   resilience::SlotTerms slot_terms(const resilience::SlotLoad& load) const;
   // The upstream has served the request.
@@ -138,6 +137,7 @@ class Admission {
 
   void judge(overload::TenantBudget* budget, TimePoint now);
   dispatch::Terms terms(Duration spent, TimePoint now) const;
+  dispatch::Terms background_terms(TimePoint now) const;
   std::optional<Fault> on_gate_rejection(Reason reason);
   std::optional<Fault> on_queue_timeout();
   std::optional<Fault> enter_shadow(Duration spent);

@@ -29,7 +29,7 @@ std::uint64_t key_of(const RequestContext& request, std::string_view path) {
 
 void record_result(const RequestContext& request, bool failed) {
   // A job that keeps failing must not have live requests refused.
-  if (request.due != kNever) return;
+  if (request.is_job()) return;
   using Kind = overload::SourceKind;
   const std::string_view path = path_of(request.head);
   const traffic::Tenant client = client_of(request);
@@ -44,17 +44,16 @@ void record_result(const RequestContext& request, bool failed) {
 }
 
 void record_timeout(const RequestContext& request) {
-  if (request.due == kNever) request.signals().record_timeout();
+  if (!request.is_job()) request.signals().record_timeout();
 }
 
 resilience::FailureSource failure_source(const RequestContext& request) {
-  const bool is_job = request.due != kNever;
-  return {.client = is_job ? 0 : index(client_of(request).id),
+  return {.client = request.is_job() ? 0 : index(client_of(request).id),
           .path = key_of(request, path_of(request.head))};
 }
 
 std::optional<resilience::FailureSource> silence_source(const RequestContext& request) {
-  if (request.due != kNever || !counted_client(request)) return std::nullopt;
+  if (request.is_job() || !counted_client(request)) return std::nullopt;
   return failure_source(request);
 }
 

@@ -10,8 +10,7 @@
 namespace spillway::proxy {
 
 Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& request,
-                                        UpstreamCall& call,
-                                        std::function<bool(std::string_view)> on_content) {
+                                        UpstreamCall& call, const OnContent& on_content) {
   using Status = BackgroundRead::Status;
   const auto failed = [&call](const Fault& fault) {
     return BackgroundRead{Status::failed, call.fail_after_head(fault)};

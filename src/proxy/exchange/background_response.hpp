@@ -22,10 +22,11 @@ struct BackgroundRead {
   Fault fault;
 };
 
-// The body of the response whose head `call` has read. `on_content` gets each piece of it, without
-// framing; false: no more is wanted.
+// Gets a piece of the body, without framing. False: no more is wanted.
+using OnContent = std::function<bool(std::string_view)>;
+
+// The body of the response whose head `call` has read.
 Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& request,
-                                        UpstreamCall& call,
-                                        std::function<bool(std::string_view)> on_content);
+                                        UpstreamCall& call, const OnContent& on_content);
 
 }  // namespace spillway::proxy

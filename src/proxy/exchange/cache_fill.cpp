@@ -16,7 +16,7 @@ constexpr std::size_t kMostPhrase = 1024;
 
 void CacheFill::begin(const http::ResponseHead& response, TimePoint requested_at, bool is_lesser) {
   invalidate_changed(request_, response);
-  if (shows_another(response, is_lesser)) lookup_.cache()->withdraw(lookup_.key());
+  if (has_other_validators(response, is_lesser)) lookup_.cache()->withdraw(lookup_.key());
   if (!lookup_.is_usable() || request_.head.method != http::Verb::get || is_lesser ||
       lookup_.wants_part())
     return;
@@ -57,7 +57,7 @@ bool CacheFill::is_stored_lately(TimePoint now) const {
 
 // Whether the response to HEAD has other validators than the stored response to GET (RFC 9111
 // section 4.3.5). Content-Length does not count: many backends send a wrong one for HEAD.
-bool CacheFill::shows_another(const http::ResponseHead& response, bool is_lesser) const {
+bool CacheFill::has_other_validators(const http::ResponseHead& response, bool is_lesser) const {
   const cache::StoredPtr& stored = lookup_.stored();
   if (!stored || request_.head.method != http::Verb::head || response.status != 200) return false;
   // A personal response says nothing about those of others.

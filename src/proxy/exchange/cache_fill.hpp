@@ -33,7 +33,7 @@ class CacheFill {
   void drop() { filling_.reset(); }
 
  private:
-  bool shows_another(const http::ResponseHead& response, bool is_lesser) const;
+  bool has_other_validators(const http::ResponseHead& response, bool is_lesser) const;
   bool is_stored_lately(TimePoint now) const;
 
   Services& services_;

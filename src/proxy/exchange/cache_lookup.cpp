@@ -141,7 +141,7 @@ void CacheLookup::look_up() {
   looked_up_ = true;
   stored_ = found.response;
   if (stored_ && range_) find_part();
-  result_ = observe::CacheLookup::miss;
+  result_ = observe::CacheResult::miss;
   if (!was_follower_) status_.forward = forward_of(found.result);
   is_unstorable_ = found.unstorable || found.result == cache::Lookup::unstorable;
 }
@@ -210,9 +210,9 @@ bool CacheLookup::try_take_shared() {
 void CacheLookup::take(bool refresh) {
   const bool is_fresh = stored_->is_fresh(Clock::now());
   wants_refresh_ = refresh && !is_fresh && !directives_.no_store && !range_;
-  result_ = was_follower_ ? observe::CacheLookup::collapsed
-            : is_fresh    ? observe::CacheLookup::fresh
-                          : observe::CacheLookup::stale;
+  result_ = was_follower_ ? observe::CacheResult::collapsed
+            : is_fresh    ? observe::CacheResult::fresh
+                          : observe::CacheResult::stale;
   status_.hit = !was_follower_;
   status_.collapsed = was_follower_;
   if (!was_follower_) status_.forward = http::CacheStatus::Forward::none;

@@ -91,7 +91,7 @@ class CacheLookup {
   http::CacheStatus status_of_stored(TimePoint now) const;
   // Cache-Status of the problem response for a fault.
   http::CacheStatus status_for(const Fault& fault) const;
-  observe::CacheLookup result() const { return result_; }
+  observe::CacheResult result() const { return result_; }
 
  private:
   void look_up();
@@ -110,7 +110,7 @@ class CacheLookup {
   cache::StoredPtr stored_;
   std::optional<http::ByteRange> part_;  // of it
   http::CacheStatus status_;
-  observe::CacheLookup result_ = observe::CacheLookup::bypass;
+  observe::CacheResult result_ = observe::CacheResult::bypass;
   cache::Fetch fetch_ = cache::Fetch::plain;
   bool looked_up_ = false;
   bool is_unstorable_ = false;  // its last response was: no request waits for this one

@@ -12,7 +12,7 @@ void Deadlines::start(const RequestContext& request, const Admission& admission)
   // Where late requests are served all the same a deadline only tags them, shadow mode ends no
   // request, and no client waits for one in the background.
   const bool is_enforced = settings.dispatch.late == config::Late::drop && !request.is_shadow() &&
-                           !request.is_in_background;
+                           !request.is_in_background();
   response_deadline_ =
       is_enforced ? request.subject.response_deadline(admission.uncounted()).at : kNever;
 }
@@ -24,7 +24,7 @@ Fault Deadlines::fault_at(TimePoint now, bool is_receiving) const {
 
 bool Deadlines::write_left(const RequestContext& request, const Admission& admission, TimePoint now,
                            http::ForwardedRequest& with, DeadlineTexts& texts) const {
-  if (request.is_in_background || admission.is_late()) return true;
+  if (request.is_in_background() || admission.is_late()) return true;
   const TimePoint at = request.subject.response_deadline(admission.uncounted());
   if (at == kNever) return true;
   const Duration left = at - now;

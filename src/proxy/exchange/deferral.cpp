@@ -65,6 +65,20 @@ bool Deferral::is_preferred() const {
   return jobs::parse_prefer(request_.head.fields).respond_async;
 }
 
+Task<Deferral::Turn> Deferral::turn() {
+  if (comes_first()) co_return Turn::later;
+  if (has_key()) {
+    const KeyState key = co_await take_key();
+    if (key == KeyState::in_hand) co_return Turn::of_another;
+    if (key == KeyState::of_job) co_return Turn::later;
+  }
+  if (has_order()) {
+    const bool is_behind = co_await is_behind_jobs();
+    if (is_behind) co_return Turn::later;
+  }
+  co_return Turn::now;
+}
+
 bool Deferral::comes_first() const {
   const config::Defer* const settings = defer();
   return settings != nullptr && may_be_deferred() &&
@@ -85,8 +99,8 @@ Task<Deferral::KeyState> Deferral::take_key() {
   const jobs::Digest scope = jobs::scope_of(route.name, principal(), *key.key);
   const bool is_taken = key_.take(services_.jobs->keys_in_hand(), scope, KeyUse::live);
   store::Command question = store::KnowsKey{.scope = scope};
-  const std::optional<store::Command> told = co_await ask(std::move(question));
-  if (told && std::get<store::KnowsKey>(*told).is_known) {
+  const std::optional<store::Command> answer = co_await ask(std::move(question));
+  if (answer && std::get<store::KnowsKey>(*answer).is_known) {
     key_.release();
     co_return KeyState::of_job;
   }
@@ -100,17 +114,17 @@ bool Deferral::has_order() const {
 Task<bool> Deferral::is_behind_jobs() {
   const config::Route& route = request_.config().routes[index(request_.subject.route)];
   store::Command question = store::HasUnfinished{.route = route.name, .order = *order()};
-  const std::optional<store::Command> told = co_await ask(std::move(question));
-  const bool has_any = told && std::get<store::HasUnfinished>(*told).has_any;
+  const std::optional<store::Command> answer = co_await ask(std::move(question));
+  const bool has_any = answer && std::get<store::HasUnfinished>(*answer).has_any;
   co_return has_any;
 }
 
 // nullopt: it has not answered soon, or cannot be asked.
 Task<std::optional<store::Command>> Deferral::ask(store::Command question) {
   if (!services_.jobs->is_available()) co_return std::nullopt;
-  std::optional<store::Command> told =
+  std::optional<store::Command> answer =
       co_await ask_store(services_, parking_, std::move(question), services_.now() + kPatience);
-  co_return told;
+  co_return answer;
 }
 
 // In which its jobs, and what overtakes them, have their turn.
@@ -270,14 +284,14 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   const std::uint64_t most = is_full || is_in_hand ? 0 : defer()->max_pending;
   StoreCall call{
       store::Enqueue{.job = std::move(job), .max_pending = most, .is_in_share = is_in_share()}};
-  call.home = &services_.mailbox;
+  call.mailbox = &services_.mailbox;
   call.parking = &parking_;
   if (!queue.submit(call)) co_return not_deferred(queue.condition().reason());
   while (!call.delivered) {
     const TimePoint patience = services_.now() + StoreCondition::kLongestTurn;
     const Wake wake = co_await parking_.park({.deadline = patience});
     // Behind a commit that takes too long it is refused as what comes now.
-    if (wake == Wake::timeout && queue.withdraw(call))
+    if (wake == Wake::timeout && queue.withdraw(call) == Withdrawal::withdrawn)
       co_return not_deferred(queue.condition().reason());
   }
   if (call.failure) co_return not_deferred(reason_of(*call.failure));
@@ -311,7 +325,7 @@ bool Deferral::is_in_share() const {
 Task<std::optional<Fault>> Deferral::see_job() {
   JobQueue& queue = *services_.jobs;
   StoreCall look{store::Find{.id = job_.id, .job = std::nullopt}};
-  look.home = &services_.mailbox;
+  look.mailbox = &services_.mailbox;
   look.parking = &parking_;
   look.is_of_key = true;
   if (!queue.submit(look)) co_return not_deferred(queue.condition().reason());
@@ -338,13 +352,15 @@ std::string Deferral::applied_to_answer() const {
   return "wait=" + std::to_string(longest_wait().count());
 }
 
-// Not in a full house: a client that waits costs a connection, and can ask for the job later.
+// Not at the connection limit: a client that waits costs a connection, and can ask for the job
+// later.
 Task<bool> Deferral::wait_for_end() {
   const TimePoint until = request_.arrived + longest_wait();
   std::optional<jobs::Progress> known;
-  while (services_.now() < until && !services_.draining && !services_.owner.is_house_full()) {
+  while (services_.now() < until && !services_.draining &&
+         !services_.owner.is_at_connection_limit()) {
     const Followed next =
-        co_await follow(services_, parking_, job_.id, known, until, FullHouse::gives_way);
+        co_await follow(services_, parking_, job_.id, known, until, AtConnectionLimit::gives_way);
     if (!next.job) co_return false;
     known = next.job->progress;
     job_ = {.id = job_.id, .progress = *known, .position = next.job->position};

@@ -40,6 +40,15 @@ class Deferral {
   Deferral(const Deferral&) = delete;
   Deferral& operator=(const Deferral&) = delete;
 
+  // The route has `defer`, and there is a store. Else nothing is deferred.
+  bool is_configured() const { return defer() != nullptr; }
+  // Before it is forwarded: whether it is to be. It asks the three questions below.
+  enum class Turn : std::uint8_t {
+    now,
+    later,       // it is deferred whether there is room for it or not
+    of_another,  // another request has its Idempotency-Key in hand
+  };
+  Task<Turn> turn();
   // The request is deferred whether there is room for it or not.
   bool comes_first() const;
   // It has an Idempotency-Key, and came to a route on which requests are told apart by it.

@@ -4,6 +4,7 @@
 // that was awaited has a name before it is moved or returned.
 #include "proxy/exchange/exchange.hpp"
 
+#include <string>
 #include <utility>
 
 #include "proxy/exchange/long_lived.hpp"
@@ -49,31 +50,15 @@ Task<Answer> Exchange::find_answer() {
     co_return report;
   }
   const cache::Serving serving = lookup_.consult();
-  if (cache::is_from_cache(serving)) {
-    if (!entrance_.lets_by()) {
-      std::optional<Answer> told = co_await entrance_.look_in();
-      if (told) co_return std::move(*told);
-    }
-    co_return CachedResponse{};
-  }
   if (!entrance_.lets_by()) {
-    std::optional<Answer> told = co_await entrance_.enter();
-    if (told) co_return std::move(*told);
+    std::optional<Answer> answer = co_await pass_entrance(serving);
+    if (answer) co_return std::move(*answer);
   }
+  if (cache::is_from_cache(serving)) co_return CachedResponse{};
   if (std::optional<Answer> ended = admit()) co_return std::move(*ended);
-  bool is_deferred = deferral_.comes_first();
-  if (!is_deferred && deferral_.has_key()) {
-    const Deferral::KeyState key = co_await deferral_.take_key();
-    if (key == Deferral::KeyState::in_hand) co_return idempotency_key_in_hand();
-    is_deferred = key == Deferral::KeyState::of_job;
-  }
-  if (!is_deferred && deferral_.has_order()) {
-    const bool is_behind = co_await deferral_.is_behind_jobs();
-    is_deferred = is_behind;
-  }
-  if (is_deferred) {
-    const Answer later = co_await defer(std::nullopt);
-    co_return later;
+  if (deferral_.is_configured()) {
+    std::optional<Answer> deferred = co_await defer_first();
+    if (deferred) co_return std::move(*deferred);
   }
   if (lookup_.shares_response()) {  // single flight
     const FlightMembership::Joined joined = co_await flight_.join();
@@ -87,11 +72,31 @@ Task<Answer> Exchange::find_answer() {
 // Answers a request for the proxy itself: on a job, or on a place in a waiting room.
 Task<Answer> Exchange::own_answer(std::string_view path) {
   if (WaitingResource::is_for(path)) {
-    const Answer told = co_await waiting_resource_.answer(path);
-    co_return told;
+    const Answer answer = co_await waiting_resource_.answer(path);
+    co_return answer;
   }
-  const Answer report = co_await job_resource_.answer(path);
-  co_return report;
+  const Answer answer = co_await job_resource_.answer(path);
+  co_return answer;
+}
+
+// Lets the request pass the waiting room of its route, or tells its visitor to wait. A stored
+// response needs no pass.
+Task<std::optional<Answer>> Exchange::pass_entrance(cache::Serving serving) {
+  if (cache::is_from_cache(serving)) {
+    std::optional<Answer> answer = co_await entrance_.look_in();
+    co_return answer;
+  }
+  std::optional<Answer> answer = co_await entrance_.enter();
+  co_return answer;
+}
+
+// Defers the request although there may be room for it, if its turn is later.
+Task<std::optional<Answer>> Exchange::defer_first() {
+  const Deferral::Turn turn = co_await deferral_.turn();
+  if (turn == Deferral::Turn::now) co_return std::nullopt;
+  if (turn == Deferral::Turn::of_another) co_return idempotency_key_in_hand();
+  Answer answer = co_await defer(std::nullopt);
+  co_return std::move(answer);
 }
 
 // Writes the request down, to be forwarded later. A client that prefers to wait for a while gets
@@ -101,8 +106,8 @@ Task<Answer> Exchange::defer(std::optional<Fault> refused) {
   if (!is<DeferredRequest>(answer)) co_return answer;
   const bool has_ended = co_await deferral_.wait_for_end();
   if (has_ended) {
-    const Answer ended =
-        co_await job_resource_.answer_of(deferral_.job().id, deferral_.applied_to_answer());
+    const std::string applied = deferral_.applied_to_answer();
+    const Answer ended = co_await job_resource_.answer_of(deferral_.job().id, applied);
     if (is<JobReport>(ended)) co_return ended;
   }
   co_return answer;
@@ -148,66 +153,5 @@ void Exchange::substitute(Answer& answer) {
   }
   flight_.end(*fault);
 }
-
-// Sends the answer. A fault if it could not be sent to its end. A visitor's session in a waiting
-// room may end first.
-Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
-  const SessionEnd end = session_.has_started() ? SessionEnd::none : session_end_with(answer);
-  return end == SessionEnd::none ? send_as(answer) : send_last(answer, end);
-}
-
-SessionEnd Exchange::session_end_with(const Answer& answer) const {
-  if (const Fault* const fault = fault_in(answer))
-    return session_end(entrance_.session(), fault->status, nullptr);
-  if (!is<UpstreamResponse>(answer)) return SessionEnd::none;
-  return session_end(entrance_.session(), call_.response().status, &call_.response());
-}
-
-Task<std::optional<Fault>> Exchange::send_last(const Answer& answer, SessionEnd end) {
-  co_await entrance_.end_session(end);
-  std::optional<Fault> failure = co_await send_as(answer);
-  co_return failure;
-}
-
-Task<std::optional<Fault>> Exchange::send_as(const Answer& answer) {
-  return by_kind(
-      answer,  //
-      [this](const Fault& fault) { return send_problem(fault); },
-      [this](UpstreamResponse) { return relay_.run(); },
-      [this](ProtocolSwitch) { return open_tunnel(); },
-      [this](CachedResponse) { return send_cached(); },
-      [this](RouteFallback) { return send_fallback(); },
-      [this](DeferredRequest) {
-        job_resource_.report_deferred(deferral_.job(), deferral_.applied_to_202());
-        return send_own(own_response_);
-      },
-      [this](JobReport) { return send_own(own_response_); },
-      [this](JobEvents) { return job_resource_.send_events(session_, admission_); },
-      [this](WaitingPage) { return send_own(own_response_); },
-      [this](WaitingReport) { return send_own(own_response_); },
-      [this](WaitingEvents) {
-        return waiting_resource_.send_events(session_, parking_, admission_);
-      });
-}
-
-Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSession& session,
-                   Parking& parking, cache::CacheKey& key)
-    : services_(services),
-      session_(session),
-      parking_(parking),
-      request_(generation, session.request(), session.client(), services.now()),
-      admission_(services, request_, parking),
-      lookup_(services, request_, key),
-      flight_(services, request_, lookup_, parking),
-      fill_(services, request_, lookup_, flight_),
-      body_(services, request_, session, parking),
-      call_(services, request_, parking, admission_, lookup_, &session, &body_),
-      relay_({services, request_, session, parking, body_, admission_, lookup_, flight_, fill_,
-              call_}),
-      deferral_(services, request_, session, parking, body_, call_, admission_.key()),
-      job_resource_(services, request_, parking, own_response_),
-      visitor_tokens_(request_, session),
-      entrance_(services, request_, parking, visitor_tokens_, own_response_),
-      waiting_resource_(services, request_, parking, visitor_tokens_, body_, own_response_) {}
 
 }  // namespace spillway::proxy

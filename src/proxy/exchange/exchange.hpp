@@ -40,7 +40,7 @@ class Exchange {
   // The life of the request. `unreadable`: why its head could not be read.
   Task<> serve(std::optional<Fault> unreadable);
   // In its place, as the process ends: the access log.
-  void cut_off();
+  void log_unfinished();
   // Then: an event stream goes on without it.
   bool has_event_stream() const { return relay_.is_long_lived(); }
   EventStream::Parts take_event_stream() {
@@ -69,13 +69,11 @@ class Exchange {
   // The phases (exchange.cpp).
   Task<Answer> find_answer();
   Task<Answer> own_answer(std::string_view path);
-  Task<Answer> ask_upstream();
+  Task<std::optional<Answer>> pass_entrance(cache::Serving serving);
+  Task<std::optional<Answer>> defer_first();
   Task<Answer> defer(std::optional<Fault> refused);
+  Task<Answer> ask_upstream();
   void substitute(Answer& answer);
-  Task<std::optional<Fault>> send(const Answer& answer);
-  SessionEnd session_end_with(const Answer& answer) const;
-  Task<std::optional<Fault>> send_last(const Answer& answer, SessionEnd end);
-  Task<std::optional<Fault>> send_as(const Answer& answer);
 
   // What the request is (classify.cpp).
   std::optional<Fault> check_framing();
@@ -102,6 +100,10 @@ class Exchange {
   void take_stale_for(const Fault& fault, std::optional<unsigned> status);
 
   // How each kind of answer is sent (send.cpp).
+  Task<std::optional<Fault>> send(const Answer& answer);
+  SessionEnd session_end_with(const Answer& answer) const;
+  Task<std::optional<Fault>> send_last(const Answer& answer, SessionEnd end);
+  Task<std::optional<Fault>> send_as(const Answer& answer);
   Task<std::optional<Fault>> send_problem(const Fault& fault);
   Task<std::optional<Fault>> send_cached();
   Task<bool> send_kept(std::string_view content, const cache::StoredResponse* stored);
@@ -113,7 +115,6 @@ class Exchange {
   // Metrics (observe.cpp) and access log (access_log.cpp).
   void observe(const Answer& answer);
   bool is_logged();
-  std::string_view logged_path(std::string_view path) const;
   void log_access(const Answer& answer, Outcome outcome, Duration duration);
 
   Services& services_;

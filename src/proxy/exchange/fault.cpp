@@ -73,7 +73,7 @@ Fault client_gone() {
   return {.outcome = Outcome::client_gone, .reason = Reason::client_gone, .close = true};
 }
 
-Fault cut_off() {
+Fault process_ended() {
   return {.reason = Reason::draining,
           .close = true,
           .detail = "The process ended before the response was complete."};
@@ -258,6 +258,12 @@ Fault job_of_key_was_deleted() {
 
 Fault head_too_large() { return bad_request(http::Error::head_too_large); }
 
+Fault response_too_large() {
+  return {.reason = Reason::response_too_large,
+          .status = 500,
+          .detail = "The header section of the response has no room in this proxy."};
+}
+
 Fault waiting_room_open(Milliseconds retry_after) {
   return {.outcome = Outcome::waiting,
           .reason = Reason::waiting_room,
@@ -268,15 +274,13 @@ Fault waiting_room_open(Milliseconds retry_after) {
 
 Fault too_many_visits(Reason reason, Milliseconds retry_after) {
   const bool is_poll = reason == Reason::poll_limit;
-  return {
-      .outcome = Outcome::waiting,
-      .reason = reason,
-      .status = 429,
-      .detail =
-          is_poll
-              ? "This ticket is asked after far more often than it was told. It keeps its place."
-              : "Too many tickets were made for this address. The stamp is still good.",
-      .retry_after = retry_after};
+  return {.outcome = Outcome::waiting,
+          .reason = reason,
+          .status = 429,
+          .detail =
+              is_poll ? "This ticket is polled more often than poll_ms allows. It keeps its place."
+                      : "Too many tickets were made for this address. The stamp is still good.",
+          .retry_after = retry_after};
 }
 
 Fault work_required() {

@@ -61,7 +61,7 @@ bool is_shed(const Fault& fault);
 // The client left: no response.
 [[gnu::cold]] Fault client_gone();
 // The process ends before the response is complete.
-[[gnu::cold]] Fault cut_off();
+[[gnu::cold]] Fault process_ended();
 // Refused on arrival, by rule or by the gate.
 Fault denied(Reason reason, Milliseconds retry_after);
 // The same under cache_only, with no stored response: says so in Cache-Status.
@@ -112,8 +112,11 @@ Fault no_slot(Reason reason, Milliseconds retry_after);
 [[gnu::cold]] Fault reused_idempotency_key();
 [[gnu::cold]] Fault idempotency_key_in_hand();
 [[gnu::cold]] Fault job_of_key_was_deleted();
-// A head that does not fit the largest block after rewriting.
+// A request whose head does not fit the largest block: 431.
 [[gnu::cold]] Fault head_too_large();
+// A response that Spillway gives itself, from its cache among others, whose head does not: 500.
+// Nothing takes its place, or the same would be tried again.
+[[gnu::cold]] Fault response_too_large();
 
 // No visit, but a request for a picture, a form, a prefetch, while visitors wait to be let in: 503.
 Fault waiting_room_open(Milliseconds retry_after);

@@ -12,7 +12,7 @@ void deliver_all(cache::Follower* first) {
   while (first != nullptr) {
     cache::Follower* const next = first->next;  // the follower may be gone once delivered
     auto& letter = static_cast<SharedResponse&>(*first);
-    letter.home->deliver(letter);
+    letter.mailbox->deliver(letter);
     first = next;
   }
 }
@@ -28,7 +28,7 @@ cache::Landing landing_after(const Fault& fault) {
 FlightMembership::FlightMembership(Services& services, const RequestContext& request,
                                    CacheLookup& lookup, Parking& parking)
     : request_(request), lookup_(lookup), parking_(parking) {
-  follower_.home = &services.mailbox;
+  follower_.mailbox = &services.mailbox;
   follower_.parking = &parking;
 }
 
@@ -75,8 +75,7 @@ Task<std::optional<Fault>> FlightMembership::wait_for_landing() {
     const Wake wake = co_await parking_.park(until);
     if (wake == Wake::ready || fault) continue;
     fault = wake == Wake::timeout ? deadline_passed() : client_gone();
-    // Too late to leave: the letter is being delivered, and must be waited for.
-    if (flights().leave(follower_)) break;
+    if (flights().leave(follower_) == Withdrawal::withdrawn) break;
   }
   is_waiting_ = false;
   if (fault && follower_.delivered && follower_.landing == cache::Landing::leads) leads_ = true;

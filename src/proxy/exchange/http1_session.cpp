@@ -91,7 +91,7 @@ Task<Http1Session::Head> Http1Session::read_head(Fault& fault) {
       }
       const TimePoint now = services_.now();
       if (head_since == kNever) head_since = now;
-      silence_ = {Silence::At::head, head_since + kFullHousePatience};
+      silence_ = {Silence::At::head, head_since + kLongestClientSilence};
       const Until until{.deadline = head_since + timeout};
       const Wake wake = co_await parking_.park(until, &client_->readable());
       if (wake != Wake::timeout && wake != Wake::cancelled) continue;

@@ -25,7 +25,7 @@ void Http1Session::wake_if_late(TimePoint now) {
   } else if (exchange_) {
     RequestBody& body = exchange_->body();
     const bool is_taken_back = is_wanted && body.slot_deadline() <= now;
-    is_taken_back ? body.cut_off() : body.wake_if_late(now);
+    is_taken_back ? body.take_slot_back() : body.wake_if_late(now);
   }
 }
 
@@ -43,9 +43,9 @@ bool Http1Session::update_slot_terms(TimePoint now) {
   return load.has_value();
 }
 
-// Cuts off a client that takes its response too slowly for a slot for which others wait. One is
-// enough for each that waits: it is granted the slot at once, and waits no more. But
-// where more are held than a lowered limit has, as many as exceed it are cut off, too.
+// Whether the client takes its response too slowly for a slot for which others wait. Each waiter
+// takes one slot back: it is granted that at once, and waits no more. Where more slots are held
+// than a lowered limit has, those above the limit are taken back, too.
 bool Http1Session::takes_slot_back(TimePoint now) {
   if (rate_.earns_slot(client_->descriptor(), now)) return false;
   services_.gauges.slots_back_from_takers.add();
@@ -101,11 +101,11 @@ Silence Http1Session::silence(TimePoint now) {
   if (silence_.at != Silence::At::nothing) return silence_;
   // An event stream is one of limits.tunnels.
   if (!exchange_ || event_stream_ || exchange_->holds_slot()) return {};
-  const TimePoint body_due = exchange_->body().place_deadline();
+  const TimePoint body_due = exchange_->body().connection_deadline();
   if (body_due != kNever) return {Silence::At::body, body_due};
   const TimePoint still_since = rate_.still_since(client_->descriptor(), now);
   if (still_since == kNever) return {};
-  return {Silence::At::response, still_since + kFullHouseTakersPatience};
+  return {Silence::At::response, still_since + kLongestClientStall};
 }
 
 void Http1Session::give_way(Silence::At at) {
@@ -148,7 +148,7 @@ void Http1Session::end_early() {
 Http1Session::CutOff Http1Session::cut_off() {
   if (event_stream_) return CutOff::event_stream;
   if (!exchange_) return CutOff::nothing;
-  exchange_->cut_off();
+  exchange_->log_unfinished();
   return CutOff::request;
 }
 

@@ -30,7 +30,7 @@ Task<std::optional<Fault>> JobResource::tell_progress(ClientSession& session) {
   while (services_.now() < until && !services_.draining) {
     const TimePoint due = std::min(until, services_.now() + kKeepAlive);
     const Followed next =
-        co_await follow(services_, parking_, followed_, shown, due, FullHouse::stays);
+        co_await follow(services_, parking_, followed_, shown, due, AtConnectionLimit::stays);
     if (next.status == Followed::Status::forgotten) break;
     if (next.status == Followed::Status::client_gone) co_return client_gone();
     std::string event = ":\n\n";  // a comment, which keeps the connection alive

@@ -18,7 +18,7 @@ struct Look {
 
 Task<Look> look_at(Services& services, Parking& parking, jobs::JobId id) {
   StoreCall look{store::Find{.id = id, .job = std::nullopt}};
-  look.home = &services.mailbox;
+  look.mailbox = &services.mailbox;
   look.parking = &parking;
   if (!services.jobs->submit(look)) co_return Look{};
   while (!look.delivered) co_await parking.park({});
@@ -26,16 +26,16 @@ Task<Look> look_at(Services& services, Parking& parking, jobs::JobId id) {
   co_return Look{true, std::move(look.as<store::Find>().job)};
 }
 
-bool is_over(const Services& services, TimePoint until, FullHouse in_full) {
+bool is_over(const Services& services, TimePoint until, AtConnectionLimit at_limit) {
   return services.now() >= until || services.draining ||
-         (in_full == FullHouse::gives_way && services.owner.is_house_full());
+         (at_limit == AtConnectionLimit::gives_way && services.owner.is_at_connection_limit());
 }
 
-// False: the client has gone. A worker that drains, and a full house, are noticed within
+// False: the client has gone. A worker that drains, and the connection limit, are noticed within
 // kLookAgain.
 Task<bool> wait_for_change(const Services& services, Parking& parking, const JobWatch& watch,
-                           TimePoint until, FullHouse in_full) {
-  while (!watch.delivered && !is_over(services, until, in_full)) {
+                           TimePoint until, AtConnectionLimit at_limit) {
+  while (!watch.delivered && !is_over(services, until, at_limit)) {
     const TimePoint due = std::min(until, services.now() + kLookAgain);
     const Wake wake = co_await parking.park({.deadline = due, .client_gone = true});
     if (wake == Wake::client_gone) co_return false;
@@ -46,12 +46,13 @@ Task<bool> wait_for_change(const Services& services, Parking& parking, const Job
 }  // namespace
 
 Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
-                      std::optional<jobs::Progress> known, TimePoint until, FullHouse in_full) {
+                      std::optional<jobs::Progress> known, TimePoint until,
+                      AtConnectionLimit at_limit) {
   using Status = Followed::Status;
   for (;;) {
     JobWatch watch;
     watch.id = id;
-    watch.home = &services.mailbox;
+    watch.mailbox = &services.mailbox;
     watch.parking = &parking;
     services.jobs->watch(watch);  // before the look, so that no change is missed
     Look look = co_await look_at(services, parking, id);
@@ -60,13 +61,14 @@ Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
     const bool looks_again = !look.is_answered || services.jobs->condition().is_shared();
     TimePoint again = looks_again ? std::min(until, services.now() + kLookAgain) : until;
     if (is_forgotten || has_changed) again = TimePoint{};
-    const bool is_there = co_await wait_for_change(services, parking, watch, again, in_full);
-    const bool is_coming = !watch.delivered && !services.jobs->unwatch(watch);
+    const bool is_there = co_await wait_for_change(services, parking, watch, again, at_limit);
+    const bool is_coming =
+        !watch.delivered && services.jobs->unwatch(watch) == Withdrawal::too_late;
     while (is_coming && !watch.delivered) co_await parking.park({});
     if (is_forgotten) co_return Followed{Status::forgotten, std::nullopt};
     if (has_changed) co_return Followed{Status::changed, std::move(look.job)};
     if (!is_there) co_return Followed{Status::client_gone, std::nullopt};
-    if (is_over(services, until, in_full)) co_return Followed{Status::unchanged, std::nullopt};
+    if (is_over(services, until, at_limit)) co_return Followed{Status::unchanged, std::nullopt};
   }
 }
 

@@ -21,7 +21,7 @@ struct SeenJob {
 struct Followed {
   enum class Status : std::uint8_t {
     changed,
-    unchanged,    // until the time was over, the proxy drains or the house is full
+    unchanged,    // until the time was over, the proxy drains or is at the connection limit
     client_gone,  // meanwhile
     forgotten,    // there is no such job
   };
@@ -30,12 +30,13 @@ struct Followed {
 };
 
 // Whether it stops waiting once limits.connections are open and others are not accepted.
-enum class FullHouse : std::uint8_t { stays, gives_way };
+enum class AtConnectionLimit : std::uint8_t { stays, gives_way };
 
 // Returns once the job's progress is another one than `known`. A change that another proxy makes is
 // seen up to a second later; a store that does not answer is waited for. The client's connection is
 // watched meanwhile.
 Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
-                      std::optional<jobs::Progress> known, TimePoint until, FullHouse in_full);
+                      std::optional<jobs::Progress> known, TimePoint until,
+                      AtConnectionLimit at_limit);
 
 }  // namespace spillway::proxy

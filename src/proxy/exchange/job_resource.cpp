@@ -106,7 +106,7 @@ void JobResource::refuse_method(std::string_view allowed) {
                dump({{"type", "about:blank"},
                      {"title", "Method Not Allowed"},
                      {"status", 405},
-                     {"detail", "A job is not asked for in this way."}})};
+                     {"detail", "This method is not allowed for a job."}})};
 }
 
 // Before the store is asked. What a tenant's budget refuses costs none of what all have together.
@@ -123,7 +123,7 @@ std::optional<Fault> JobResource::too_often() const {
 
 // A fault if the store does not answer, or as much is asked already as may be.
 Task<std::optional<Fault>> JobResource::ask(StoreCall& call) {
-  call.home = &services_.mailbox;
+  call.mailbox = &services_.mailbox;
   call.parking = &parking_;
   const Fault unavailable{.reason = Reason::store_unavailable,
                           .status = 503,
@@ -236,7 +236,7 @@ Task<Answer> JobResource::cancel(jobs::JobId id) {
   co_return JobReport{};
 }
 
-Task<Answer> JobResource::answer_of(jobs::JobId id, std::string applied) {
+Task<Answer> JobResource::answer_of(jobs::JobId id, const std::string& applied) {
   const Answer shown = co_await show_answer(id, Cut::refused);
   if (is<JobReport>(shown)) response_.lines += "Preference-Applied: " + applied + "\r\n";
   co_return shown;

@@ -46,7 +46,7 @@ class JobResource {
   Task<Answer> answer(std::string_view path);
   // The stored answer of a job, in place of a 202; `applied`: the preference that led to it. A
   // fault where its body was too long to be kept.
-  Task<Answer> answer_of(jobs::JobId id, std::string applied);
+  Task<Answer> answer_of(jobs::JobId id, const std::string& applied);
   // Sends an event for each change of the job's state until its end (job_events.cpp). Ends earlier
   // when the client leaves, or after a while; its client comes again then.
   Task<std::optional<Fault>> send_events(ClientSession& session, Admission& admission);

@@ -28,13 +28,13 @@ JobRun::JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch,
     : services_(services),
       job_(std::move(job)),
       epoch_(epoch),
-      request_(services.owner.newest_generation(), head_, client_, Clock::now()),
+      request_(RequestContext::Kind::job, services.owner.newest_generation(), head_, client_,
+               services.now()),
       route_(route.value_or(first_route())),
       admission_(services, request_, parking_),
       lookup_(services, request_, key_),
       call_(services, request_, parking_, admission_, lookup_, nullptr, nullptr),
       is_configured_(route.has_value()) {
-  request_.is_in_background = true;
   request_.is_classified = true;
   request_.subject.route = route_;
   request_.subject.tenant = {config::TenantKey::trusted_header, job_.lane.tenant, job_.tenant_name};
@@ -110,13 +110,13 @@ Task<JobRun::End> JobRun::attempt() {
     retry_after_ =
         jobs::parse_retry_after(call_.response().fields, std::chrono::system_clock::now());
     const std::uint64_t most = defer().max_result_bytes;
-    const BackgroundRead read =
-        co_await read_in_background(parking_, request_, call_, [&](std::string_view content) {
-          answer->is_cut = answer->is_cut || answer->body.size() + content.size() > most;
-          if (answer->is_cut) answer->body.clear();
-          if (!answer->is_cut) answer->body += content;
-          return true;
-        });
+    const OnContent keep = [&](std::string_view content) {
+      answer->is_cut = answer->is_cut || answer->body.size() + content.size() > most;
+      if (answer->is_cut) answer->body.clear();
+      if (!answer->is_cut) answer->body += content;
+      return true;
+    };
+    const BackgroundRead read = co_await read_in_background(parking_, request_, call_, keep);
     if (read.status == BackgroundRead::Status::failed) broken = read.fault;
   }
   // What ends the wait for a late answer is not why the attempt failed.
@@ -255,10 +255,10 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault, Abort abort,
   how.is_idempotent = http::is_idempotent(head_.method);
   End end;
   using jobs::Cause;
-  const Cause told = answer ? jobs::cause_of(answer->status) : Cause::none;
-  const bool says_undone = told == Cause::refused || told == Cause::failed;
+  const Cause by_status = answer ? jobs::cause_of(answer->status) : Cause::none;
+  const bool says_undone = by_status == Cause::refused || by_status == Cause::failed;
   if (fault) {
-    how.cause = says_undone ? told : cause_of(*fault);  // the head says enough
+    how.cause = says_undone ? by_status : cause_of(*fault);  // the head says enough
     end.detail = fault->cause.empty() ? fault->detail : fault->cause;
     if (how.cause == jobs::Cause::never_sent) end.pauses_route = Duration{0};
   } else {
@@ -292,7 +292,7 @@ Task<> JobRun::settle(End end) {
   }
   call.pauses_route = end.pauses_route;
   call.no_slot = end.no_slot;
-  call.home = &services_.mailbox;
+  call.mailbox = &services_.mailbox;
   call.parking = &parking_;
   // Refused only when the thread with the store has ended; the job is given back with the lease.
   if (!services_.jobs->submit(call)) co_return;

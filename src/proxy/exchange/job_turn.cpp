@@ -32,7 +32,7 @@ class Held {
 Task<std::optional<JobRun::End>> JobRun::take_turn() {
   const bool may_begin = co_await wait_for_rate();
   if (!may_begin) co_return is_expired() ? expire() : give_back();
-  request_.arrived = Clock::now();
+  request_.arrived = services_.now();
   const std::optional<jobs::NoSlot> no_slot = co_await take_slot();
   if (no_slot) co_return is_expired() ? expire() : without_slot(*no_slot);
   const bool is_late = is_expired() || is_lease_ending(Clock::now());
@@ -79,28 +79,24 @@ Task<std::optional<jobs::NoSlot>> JobRun::take_slot() {
   TimePoint until = kNever;
   if (services_.jobs->lease().is_shared()) until = services_.now() + kLongestWait;
   if (competes) until = services_.now() + jobs::kSpareWait;
-  const bool has_slot = co_await admission_.wait_for_spare_slot(until);
-  if (has_slot) co_return std::nullopt;
+  const Admission::SpareSlot slot = co_await admission_.wait_for_spare_slot(until);
+  if (slot == Admission::SpareSlot::granted) co_return std::nullopt;
   co_return jobs::NoSlot::waited;
 }
 
 Task<bool> JobRun::compete_for_slot() {
   using Kind = overload::Verdict::Kind;
-  request_.is_in_background = false;
   admission_.decide();
   const Kind verdict = admission_.verdict().kind;
-  std::optional<Fault> refused;
   if (verdict == Kind::deny || verdict == Kind::drop) {
     admission_.give_back_token();
-    request_.is_in_background = true;
     co_return false;
   }
-  refused = admission_.enter_gate(services_.now(), Duration{0}, Duration{0});
+  std::optional<Fault> refused = admission_.enter_gate(services_.now(), Duration{0}, Duration{0});
   if (!refused && admission_.is_queued()) {
     const std::optional<Fault> late = co_await admission_.wait_in_queue();
     refused = late;
   }
-  request_.is_in_background = true;
   co_return !refused && admission_.has_slot() && abort_ == Abort::none;
 }
 

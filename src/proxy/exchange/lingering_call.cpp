@@ -5,10 +5,11 @@
 namespace spillway::proxy {
 
 namespace {
-// Of an answer that goes to no client. An upstream that has more to say is cut off: it notices that
-// when it writes.
+// Of a response that goes to no client. The connection of a longer one is closed: the upstream
+// notices that when it writes.
 constexpr std::size_t kMostDiscarded = 256 * 1024;
-// So long a server may not notice that the client of an event stream has left.
+// How long the permit of an event stream is kept after its client has left, for the server to
+// notice.
 constexpr Duration kStreamsPatience = std::chrono::seconds(15);
 }  // namespace
 
@@ -71,7 +72,7 @@ bool LingeringCall::has_ended() {
   received_ += result.bytes;
   const bool awaited_head = request_.rest.awaits_head();
   const RestOfResponse::Next next = request_.rest.read({block_.bytes().data(), received_});
-  if (awaited_head && !request_.rest.awaits_head()) request_.slot.heard(services_.now());
+  if (awaited_head && !request_.rest.awaits_head()) request_.slot.on_response_head(services_.now());
   if (next == RestOfResponse::Next::streams) request_.at_work.reset();
   if (!request_.rest.awaits_head()) learn_head();
   if (next == RestOfResponse::Next::ended) learn_ended();

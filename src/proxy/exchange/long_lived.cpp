@@ -67,7 +67,7 @@ std::optional<Fault> begin_own_events(Services& services, const RequestContext& 
                                 .is_final = true};
   http::ForwardedResponse with{.request_id = request.id(services.random)};
   with.date = services.wall_clock.date();
-  if (!session.start_fallback(head, with)) return head_too_large();
+  if (!session.start_fallback(head, with)) return response_too_large();
   session.give_up_after(kUntaken);
   permit.open();
   return std::nullopt;

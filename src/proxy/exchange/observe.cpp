@@ -69,8 +69,8 @@ void Exchange::observe(const Answer& answer) {
 }
 
 // Metrics are not read any more.
-void Exchange::cut_off() {
-  if (is_logged()) log_access(proxy::cut_off(), Outcome::error, services_.now() - request_.arrived);
+void Exchange::log_unfinished() {
+  if (is_logged()) log_access(process_ended(), Outcome::error, services_.now() - request_.arrived);
 }
 
 }  // namespace spillway::proxy

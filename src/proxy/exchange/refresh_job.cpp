@@ -19,7 +19,8 @@ RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
     : services_(services),
       block_(pool_for(request.head, services).take()),
       client_(request.served.client),
-      request_(*request.served.generation, head_, client_, Clock::now()),
+      request_(RequestContext::Kind::refresh, *request.served.generation, head_, client_,
+               services.now()),
       key_(request.lookup.key()),
       admission_(services, request_, parking_),
       lookup_(services, request_, key_),
@@ -31,7 +32,6 @@ RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
   http::request_framing(head_);
   head_.method = http::Verb::get;
   head_.method_name = "GET";
-  request_.is_in_background = true;
   request_.is_classified = true;
   // Classified anew, as the subject's texts are views of the head.
   request_.subject =
@@ -40,7 +40,8 @@ RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
 }
 
 bool RefreshJob::begin() {
-  if (services_.recent.failed_lately(key_.hash()) || !flight_.try_lead()) return false;
+  if (services_.recent.failed_lately(key_.hash(), request_.arrived) || !flight_.try_lead())
+    return false;
   if (admission_.take_free_slot(request_.arrived)) return true;
   request_.metrics().cache_refresh(request_.subject.route, observe::CacheRefresh::no_room);
   flight_.land(cache::Landing::nothing);
@@ -62,7 +63,7 @@ Detached RefreshJob::run() {
     const bool stored = co_await store_response();
     if (stored) result = Result::stored;
   }
-  if (result == Result::failed) services_.recent.remember_failed(key_.hash());
+  if (result == Result::failed) services_.recent.remember_failed(key_.hash(), services_.now());
   request_.metrics().cache_refresh(request_.subject.route, result);
   flight_.land(cache::Landing::nothing);
   call_.abandon();
@@ -77,11 +78,11 @@ Task<bool> RefreshJob::store_response() {
     record_result(request_, response.status >= 500);
     co_return false;
   }
-  const BackgroundRead read =
-      co_await read_in_background(parking_, request_, call_, [this](std::string_view content) {
-        fill_.append(content);
-        return fill_.is_filling();
-      });
+  const OnContent keep = [this](std::string_view content) {
+    fill_.append(content);
+    return fill_.is_filling();
+  };
+  const BackgroundRead read = co_await read_in_background(parking_, request_, call_, keep);
   if (read.status != BackgroundRead::Status::done) co_return false;
   const bool stored = fill_.is_filling();
   fill_.finish();

@@ -74,7 +74,7 @@ Task<std::optional<Fault>> RequestBody::read_ahead(std::uint64_t limit) {
     const std::optional<Fault> fault = co_await read_start(client_rate);
     if (fault) co_return fault;
   }
-  if (!is_streamed_ || !is_buffered() || !owns_at_hand()) co_return std::nullopt;
+  if (!is_streamed_ || !is_buffered() || !move_at_hand()) co_return std::nullopt;
   const std::optional<Fault> fault = co_await read_rest(client_rate);
   co_return fault;
 }
@@ -107,7 +107,7 @@ Task<std::optional<Fault>> RequestBody::read_start(resilience::MinRate& client_r
 
 // What came with the head lies in the session's block, where the session puts what it receives
 // behind the body. So before more is received it is moved. False: it has no room in a block.
-bool RequestBody::owns_at_hand() {
+bool RequestBody::move_at_hand() {
   if (block_) return true;
   Block block = services_.large_blocks.take();
   if (at_hand_.size() > block.bytes().size()) return false;
@@ -174,17 +174,17 @@ Task<BodyPiece> RequestBody::receive(std::span<char> into, resilience::MinRate& 
     const TimePoint now = services_.now();
     const auto& total = request_.upstream_config().total_timeout;
     client_rate.begin_turn(now);
-    place_rate_.begin_turn(now);
+    connection_rate_.begin_turn(now);
     space_rate_.begin_turn(now);
     piece = co_await ReceiveBody(
         parking_, session_, into,
         std::min(due(client_rate, now), total ? request_.arrived + *total : kNever), after_others);
-    place_rate_.end_turn(services_.now());
+    connection_rate_.end_turn(services_.now());
     space_rate_.end_turn(services_.now());
   }
   if (piece.status == BodyPiece::Status::done) {
     client_rate.moved(piece.bytes, services_.now());
-    place_rate_.moved(piece.bytes, services_.now());
+    connection_rate_.moved(piece.bytes, services_.now());
     space_rate_.moved(piece.bytes, services_.now());
   }
   co_return piece;
@@ -319,7 +319,7 @@ void RequestBody::wake_if_late(TimePoint now) {
   if (pump_parking_.parked() && pump_parking_.deadline() <= now) pump_parking_.wake(Wake::timeout);
 }
 
-void RequestBody::cut_off() {
+void RequestBody::take_slot_back() {
   services_.gauges.slots_back_from_senders.add();
   pump_parking_.wake(Wake::cancelled);
 }

@@ -39,8 +39,8 @@ class RequestBody {
         session_(session),
         parking_(parking),
         spill_(services, request),
-        place_rate_(std::max<std::uint64_t>(request.limits().min_rate_bytes, 1), kFullHousePatience,
-                    kFullHousePatience) {}
+        connection_rate_(std::max<std::uint64_t>(request.limits().min_rate_bytes, 1),
+                         kLongestClientSilence, kLongestClientSilence) {}
   RequestBody(const RequestBody&) = delete;
   RequestBody& operator=(const RequestBody&) = delete;
   ~RequestBody();
@@ -80,19 +80,20 @@ class RequestBody {
 
   // For the sweep:
   void wake_if_late(TimePoint now);
-  // When the client, before the slot, will have sent too little of it for a place in a full house:
-  // limits.min_rate_bytes, without grace. kNever: it is not the client's turn.
-  TimePoint place_deadline() const { return place_rate_.deadline(); }
+  // When the client, before the slot, will have sent too little of it to keep its connection at
+  // limits.connections: limits.min_rate_bytes, without grace. kNever: it is not the client's turn.
+  TimePoint connection_deadline() const { return connection_rate_.deadline(); }
   // When the client, before the slot, will have sent too little of it to keep its disk space while
   // other bodies find none. kNever: it is not the client's turn.
   TimePoint space_deadline() const { return space_rate_.deadline(); }
   bool keeps_space(TimePoint now) const { return spill_.keeps_space(now); }
-  // When the client will have been too slow for a slot for which others wait; then cut_off().
+  // When the client will have been too slow for a slot for which others wait; then
+  // take_slot_back().
   TimePoint slot_deadline() const { return awaits_client() ? slot_rate_.deadline() : kNever; }
   void set_slot_terms(const resilience::SlotTerms& terms, TimePoint now) {
     slot_rate_.change(terms.rate, terms.max_credit, now);
   }
-  void cut_off();
+  void take_slot_back();
   // The pump waits for the client.
   bool awaits_client() const { return pump_parking_.parked() && is_clients_turn_; }
   // Ends the pump as if its deadline had passed. False: it is not parked.
@@ -104,7 +105,7 @@ class RequestBody {
   Task<std::optional<Fault>> read_ahead(std::uint64_t limit);
   Task<bool> send_continue();
   Task<std::optional<Fault>> read_start(resilience::MinRate& client_rate);
-  bool owns_at_hand();
+  bool move_at_hand();
   bool is_buffered() const;
   Task<std::optional<Fault>> read_rest(resilience::MinRate& client_rate);
   bool makes_room(std::uint64_t received, TimePoint began);
@@ -132,9 +133,9 @@ class RequestBody {
   bool was_waited_for_ = false;
   bool is_kept_ = false;  // it is not sent on: none of it waits for a slot
   Pump pump_ = Pump::none;
-  resilience::MinRate place_rate_;  // of the client before that
-  resilience::MinRate space_rate_;  // likewise
-  resilience::MinRate slot_rate_;   // of the client while the pump runs
+  resilience::MinRate connection_rate_;  // of the client before that
+  resilience::MinRate space_rate_;       // likewise
+  resilience::MinRate slot_rate_;        // of the client while the pump runs
   bool is_clients_turn_ = false;
   TimePoint sent_at_{};
   std::optional<Fault> fault_;

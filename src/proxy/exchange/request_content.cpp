@@ -52,9 +52,9 @@ class ContentCollector {
 
 }  // namespace
 
-// It is in the spill as it comes: what takes room has been sent. As a whole it takes none of it, if
-// all of it is there: it goes on at once. What finds no more room in the spill does take some of
-// it, as it comes.
+// The body comes into the spill, which bounds it, and from there into `content`. A body that is
+// complete then counts no more: it is passed on at once. The rest of one for which the spill has no
+// room comes piece by piece, and all of `content` counts meanwhile.
 Task<std::optional<Fault>> RequestBody::read_content(std::string& content, std::uint64_t most) {
   is_kept_ = true;
   if (!is_read_ahead_) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "base/ids.hpp"
@@ -50,9 +51,18 @@ class RequestIds {
 };
 
 struct RequestContext {
-  RequestContext(LocalGeneration& its_generation, const http::RequestHead& its_head,
+  enum class Kind : std::uint8_t {
+    live,     // a client waits for it
+    refresh,  // the revalidation of a stored response
+    job,      // an attempt of a deferred request
+  };
+  RequestContext(Kind its_kind, LocalGeneration& its_generation, const http::RequestHead& its_head,
                  const ClientInfo& its_client, TimePoint its_arrival)
-      : generation(&its_generation), head(its_head), client(its_client), arrived(its_arrival) {
+      : kind(its_kind),
+        generation(&its_generation),
+        head(its_head),
+        client(its_client),
+        arrived(its_arrival) {
     const config::Route& fallback = config().default_route();
     subject.route = generation->generation().default_route();
     subject.traffic_class = fallback.traffic_class;
@@ -61,12 +71,12 @@ struct RequestContext {
   RequestContext(const RequestContext&) = delete;
   RequestContext& operator=(const RequestContext&) = delete;
 
+  const Kind kind;
   const LocalGenerationPtr generation;  // pinned to its end
   const http::RequestHead& head;
   const ClientInfo& client;
-  TimePoint arrived;              // when the head was complete
-  bool is_in_background = false;  // a revalidation or a job: no client waits for it
-  TimePoint due = kNever;         // of an attempt of a job: it is given up
+  TimePoint arrived;       // when the head was complete
+  TimePoint due = kNever;  // of an attempt of a job: it is given up
   bool is_classified = false;
   bool is_own = false;       // the proxy itself answers it, below own_path
   traffic::Subject subject;  // that of the default route until classified
@@ -77,6 +87,8 @@ struct RequestContext {
   std::string_view pass_lines;
   mutable RequestIds ids;  // made when they are first asked for
 
+  bool is_job() const { return kind == Kind::job; }
+  bool is_in_background() const { return kind != Kind::live; }
   std::string_view id(Random& random) const { return ids.request_id(head, random); }
   const config::Config& config() const { return generation->config(); }
   const config::Limits& limits() const { return config().limits; }

@@ -59,10 +59,10 @@ Task<std::optional<Fault>> ResponseRelay::run() {
     const bool had_its_turn = pipe_ || spill_.is_on_disk() || round % kRoundsInARow == 0;
     if (moved.any && !had_its_turn) continue;
     if (!reads(next()) && !state().is_upstream_done()) {
-      const bool has_spilled = spill();
-      if (has_spilled && !had_its_turn) continue;
-      // A request that follows this one's flight does not wait for this one's client.
-      if (!has_spilled) to_.flight.land(cache::Landing::nothing);
+      const Spilled spilled = spill();
+      if (spilled == Spilled::some && !had_its_turn) continue;
+      // Followers must not wait for this client: they ask the upstream themselves.
+      if (spilled == Spilled::nothing) to_.flight.land(cache::Landing::nothing);
     }
     const std::optional<Fault> fault = co_await wait(next());
     if (fault) co_return fault;
@@ -150,15 +150,15 @@ ResponseRelay::Moved ResponseRelay::move_some() {
 }
 
 // The client takes nothing now, and there is no room for more: makes room, if that may get the
-// upstream's response read to its end. False: it does not fit, or not yet, or holds no slot.
-bool ResponseRelay::spill() {
+// upstream's response read to its end. Nothing: it does not fit, or not yet, or holds no slot.
+ResponseRelay::Spilled ResponseRelay::spill() {
   const bool is_counted = to_.call.response().framing.kind == http::Framing::Kind::length;
   const std::uint64_t rest = is_counted ? reader_.remaining() : 0;
   BlockPool& blocks = to_.services.large_blocks;
   const std::uint64_t needed = pipe_.size() + rest + 2 * blocks.block_size();
-  if (!to_.admission.has_slot()) return false;
+  if (!to_.admission.has_slot()) return Spilled::nothing;
   if (!spill_.has_memory(needed) && (!is_worth_a_file() || !spill_.find_file_room(needed)))
-    return false;
+    return Spilled::nothing;
   if (state().to_send() > 0) {
     const std::size_t from = state().to_send_from(), to = from + state().to_send();
     spill_.keep(to_.call.block(), from, to);
@@ -171,7 +171,7 @@ bool ResponseRelay::spill() {
     spill_.keep(block, 0, bytes);
     if (spill_.is_on_disk()) break;
   }
-  return true;
+  return Spilled::some;
 }
 
 // The client has kept a slot waiting for long, or for which others wait.
@@ -212,7 +212,7 @@ std::optional<Fault> ResponseRelay::receive_some(bool& progress) {
                                 : upstream.receive(to_.call.block().bytes().subspan(state().end()));
   if (result.status == IoResult::Status::would_block) return std::nullopt;
   progress = true;
-  if (result.status == IoResult::Status::done) to_.call.goes_on();
+  if (result.status == IoResult::Status::done) to_.call.on_body_bytes();
   if (result.status != IoResult::Status::done) {
     const http::Error error =
         result.status == IoResult::Status::end ? reader_.end_of_input() : http::Error::truncated;

@@ -73,7 +73,8 @@ class ResponseRelay {
   void drop_event_stream(observe::TunnelEnd how);
   bool start_response();
   bool may_splice() const;
-  bool spill();
+  enum class Spilled : std::uint8_t { some, nothing };
+  Spilled spill();
   bool is_worth_a_file() const;
   Moved move_some();
   Task<std::optional<Fault>> wait(RelayState::Next next);

@@ -1,4 +1,4 @@
-// Sends the answers other than a relayed response.
+// Sends the answer: each kind in its own way. ResponseRelay relays the upstream's response.
 #include <string>
 
 #include "cache/rules/reading.hpp"
@@ -16,6 +16,47 @@ namespace {
 // How often a slow client of a stored response is looked at.
 constexpr Duration kReadingRound = std::chrono::seconds(1);
 }  // namespace
+
+// Sends the answer. A fault if it could not be sent to its end. A visitor's session in a waiting
+// room may end first.
+Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
+  const SessionEnd end = session_.has_started() ? SessionEnd::none : session_end_with(answer);
+  return end == SessionEnd::none ? send_as(answer) : send_last(answer, end);
+}
+
+SessionEnd Exchange::session_end_with(const Answer& answer) const {
+  if (const Fault* const fault = fault_in(answer))
+    return session_end(entrance_.session(), fault->status, nullptr);
+  if (!is<UpstreamResponse>(answer)) return SessionEnd::none;
+  return session_end(entrance_.session(), call_.response().status, &call_.response());
+}
+
+Task<std::optional<Fault>> Exchange::send_last(const Answer& answer, SessionEnd end) {
+  co_await entrance_.end_session(end);
+  std::optional<Fault> failure = co_await send_as(answer);
+  co_return failure;
+}
+
+Task<std::optional<Fault>> Exchange::send_as(const Answer& answer) {
+  return by_kind(
+      answer,  //
+      [this](const Fault& fault) { return send_problem(fault); },
+      [this](UpstreamResponse) { return relay_.run(); },
+      [this](ProtocolSwitch) { return open_tunnel(); },
+      [this](CachedResponse) { return send_cached(); },
+      [this](RouteFallback) { return send_fallback(); },
+      [this](DeferredRequest) {
+        job_resource_.report_deferred(deferral_.job(), deferral_.applied_to_202());
+        return send_own(own_response_);
+      },
+      [this](JobReport) { return send_own(own_response_); },
+      [this](JobEvents) { return job_resource_.send_events(session_, admission_); },
+      [this](WaitingPage) { return send_own(own_response_); },
+      [this](WaitingReport) { return send_own(own_response_); },
+      [this](WaitingEvents) {
+        return waiting_resource_.send_events(session_, parking_, admission_);
+      });
+}
 
 // Fields added to every response but a problem.
 http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) const {
@@ -83,7 +124,7 @@ Task<std::optional<Fault>> Exchange::send_cached() {
                                                      .last_modified = stored->last_modified(),
                                                      .date = stored->date()},
                                                     services_.wall_clock.now());
-  if (!session_.start_cached(head, is_known, with)) co_return head_too_large();
+  if (!session_.start_cached(head, is_known, with)) co_return response_too_large();
   std::string_view content = stored->content();
   if (is_known || request_.head.method == http::Verb::head) content = {};
   if (!content.empty() && head.part) content = content.substr(head.part->first, head.part->size());
@@ -136,7 +177,7 @@ Task<std::optional<Fault>> Exchange::send_fallback() {
       additions({.has_cache = lookup_.status().has_cache, .detail = "fallback"});
   with.date = services_.wall_clock.date();
   with.queue_wait = admission_.queue_wait();
-  if (!session_.start_fallback(head, with)) co_return head_too_large();
+  if (!session_.start_fallback(head, with)) co_return response_too_large();
   const bool with_content = request_.head.method != http::Verb::head;
   const bool sent =
       co_await send_to_client(parking_, session_, with_content ? form.content : std::string_view{});
@@ -155,7 +196,7 @@ Task<std::optional<Fault>> Exchange::send_own(const OwnResponse& response) {
   if (!response.has_date) with.date = services_.wall_clock.date();
   if (response.has_request_id) with.request_id = {};
   with.queue_wait = admission_.queue_wait();
-  if (!session_.start_fallback(head, with)) co_return head_too_large();
+  if (!session_.start_fallback(head, with)) co_return response_too_large();
   std::string_view content = response.content;
   if (request_.head.method == http::Verb::head) content = {};
   if (response.takes_memory) {

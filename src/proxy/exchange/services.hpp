@@ -49,9 +49,9 @@ class Owner {
   virtual void connection_idle(ClientConnection& client) = 0;
   virtual void connection_active(ClientConnection& client) = 0;
   virtual void connection_closed() = 0;
-  // Accepting waits for a connection to end: there are limits.connections of them, or no descriptor
-  // is left.
-  virtual bool is_house_full() = 0;
+  // There are limits.connections connections, or no descriptor is left: accepting waits for one to
+  // end.
+  virtual bool is_at_connection_limit() = 0;
 
   // Every second: frees what a burst has left in the pools.
   virtual void give_back_memory() = 0;
@@ -107,20 +107,20 @@ class RecentEvents {
     return std::exchange(named, tenant) != tenant;
   }
   // A background revalidation that failed is not tried again for a second.
-  bool failed_lately(std::uint64_t key) const {
+  bool failed_lately(std::uint64_t key, TimePoint now) const {
     const Failure& failure = failures_[key % failures_.size()];
-    return failure.key == key && Clock::now() - failure.at < Milliseconds{1000};
+    return failure.key == key && now - failure.at < Milliseconds{1000};
   }
-  void remember_failed(std::uint64_t key) {
-    failures_[key % failures_.size()] = {key, Clock::now()};
+  void remember_failed(std::uint64_t key, TimePoint now) {
+    failures_[key % failures_.size()] = {key, now};
   }
   // An answer could not be sent since those of slow clients take up the memory for them.
   void miss_memory(TimePoint now) { missed_memory_ = now; }
   bool missed_memory_lately(TimePoint now) const { return now - missed_memory_ < kMissed; }
   // At most ten lines of shadow mode a second.
-  bool may_log_shadow() { return shadow_lines_.try_take(10, 10, Clock::now()); }
+  bool may_log_shadow(TimePoint now) { return shadow_lines_.try_take(10, 10, now); }
   // At most one line of temporary files in ten seconds.
-  bool may_log_temp_file() { return temp_file_lines_.try_take(0.1, 1, Clock::now()); }
+  bool may_log_temp_file(TimePoint now) { return temp_file_lines_.try_take(0.1, 1, now); }
 
  private:
   struct Failure {
@@ -148,8 +148,7 @@ struct Services {
   BlockPool small_blocks;                   // of a head's usual size
   BlockPool large_blocks;                   // of a larger head, or a piece of a body
   traffic::ClientShares memory_of_clients;  // of limits.buffer_bytes, of this worker's part
-  // The part of it that stored answers take which clients are receiving: in all, and those of each
-  // client.
+  // Of that memory: the stored answers of jobs that clients are receiving, in all and by client.
   std::uint64_t answer_bytes = 0;
   traffic::ClientShares answers_of_clients{memory_of_clients.key()};
   PipePool pipes{};
@@ -159,6 +158,10 @@ struct Services {
   std::uint32_t pausing = 0;  // exchanges that pause before a retry
   bool draining = false;
 
+  // When the event began that is handled now: what a request waits for and has taken is measured by
+  // it, so that its times agree. Clock::now() is for what threads compare with one another (ages
+  // and invalidations in the cache, tokens that workers share) and for the question whether a
+  // deadline has passed by which the sweep, which reads the clock, has woken.
   TimePoint now() const { return loop.now(); }
 };
 

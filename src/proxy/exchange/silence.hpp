@@ -1,6 +1,5 @@
-// Which connections are closed first when connections run out (a full house: limits.connections
-// are open, or no descriptor is left): those whose clients are silent, and whose requests hold no
-// slot.
+// Which connections are closed first at the connection limit (limits.connections are open, or no
+// descriptor is left): those whose clients are silent, and whose requests hold no slot.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +9,10 @@
 
 namespace spillway::proxy {
 
-// How long a client may be silent then that waits for nothing, or that is to send something.
-inline constexpr Milliseconds kFullHousePatience{1000};
-// And a client that is to take its response: it stalls for longer when its network does.
-inline constexpr Milliseconds kFullHouseTakersPatience{5000};
+// Longest silence while the client owes bytes, or waits for nothing.
+inline constexpr Milliseconds kLongestClientSilence{1000};
+// Longest stall while it receives: it stalls for longer when its network does.
+inline constexpr Milliseconds kLongestClientStall{5000};
 
 struct Silence {
   // What the connection is at. The earlier ones go first: their end costs the client less.

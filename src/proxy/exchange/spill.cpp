@@ -10,12 +10,12 @@
 namespace spillway::proxy {
 
 namespace {
-// So many bodies share the memory, and the disk space, at least.
+// One body may take 1/32 of buffer_bytes, 1/8 of temp_file_bytes.
 constexpr std::uint64_t kInMemory = 32;
 constexpr std::uint64_t kInFiles = 8;
-// So many clients do.
+// One client: a quarter.
 constexpr std::uint64_t kClients = 4;
-// Stored answers have this part of it besides.
+// Stored answers: half of the memory besides.
 constexpr std::uint64_t kForAnswers = 2;
 }  // namespace
 
@@ -81,21 +81,24 @@ bool Spill::find_file_room(std::uint64_t bytes) {
   const std::uint64_t all = services_.temp_space.taken();
   const traffic::ClientShares::Share* const client = of_client().files;
   const std::uint64_t clients = client != nullptr ? client->taken() : 0;
-  if (file_.space() + bytes > in_all / kInFiles || clients + bytes > in_all / kClients)
-    return give_up_file(services_.gauges.temp_files_over_limit);
-  return all + bytes <= in_all || miss_space();
+  if (file_.space() + bytes > in_all / kInFiles || clients + bytes > in_all / kClients) {
+    give_up_file(services_.gauges.temp_files_over_limit);
+    return false;
+  }
+  if (all + bytes <= in_all) return true;
+  miss_space();
+  return false;
 }
 
-// All together have taken it: false. It is not its part, nor its client's.
-bool Spill::miss_space() {
+// All together have taken it, neither this body nor its client too much.
+void Spill::miss_space() {
   services_.temp_space.miss(services_.now());
-  return give_up_file(services_.gauges.temp_files_over_limit);
+  give_up_file(services_.gauges.temp_files_over_limit);
 }
 
-bool Spill::give_up_file(observe::Counter& counter) {
+void Spill::give_up_file(observe::Counter& counter) {
   is_file_unavailable_ = true;
   counter.add();
-  return false;
 }
 
 void Spill::keep(Block& block, std::size_t from, std::size_t to) {
@@ -114,17 +117,16 @@ void Spill::keep(Block& block, std::size_t from, std::size_t to) {
 bool Spill::write(std::string_view bytes) {
   if (!file_) {
     if (const int error = file_.open(limits().temp_file_directory); error != 0) {
-      log_failure(error);
-      return give_up_file(services_.gauges.temp_files_failed);
+      fail_file(error);
+      return false;
     }
     services_.gauges.temp_files.add();
   }
   using Status = TempFile::Appended::Status;
   const TempFile::Appended appended = file_.append(bytes, limits().temp_file_bytes);
-  if (appended.status == Status::over_limit) return miss_space();
-  if (appended.status == Status::failed) {
-    log_failure(appended.error);
-    return give_up_file(services_.gauges.temp_files_failed);
+  if (appended.status != Status::done) {
+    appended.status == Status::over_limit ? miss_space() : fail_file(appended.error);
+    return false;
   }
   count_file();
   if (is_empty() || pieces_.back().in_file == 0) pieces_.emplace_back();
@@ -132,8 +134,9 @@ bool Spill::write(std::string_view bytes) {
   return true;
 }
 
-void Spill::log_failure(int error) {
-  if (!services_.recent.may_log_temp_file()) return;
+void Spill::fail_file(int error) {
+  give_up_file(services_.gauges.temp_files_failed);
+  if (!services_.recent.may_log_temp_file(services_.now())) return;
   services_.log.temp_file_failed(limits().temp_file_directory, std::strerror(error));
 }
 

@@ -90,9 +90,9 @@ class Spill {
   std::uint64_t memory_of_worker() const;
   const config::Limits& limits() const { return request_.limits(); }
   bool write(std::string_view bytes);
-  bool give_up_file(observe::Counter& counter);
-  bool miss_space();
-  void log_failure(int error);
+  void give_up_file(observe::Counter& counter);
+  void miss_space();
+  void fail_file(int error);
   void count_memory(std::int64_t bytes);
   void count_answer(std::int64_t bytes);
   void count_file();

@@ -4,10 +4,10 @@
 
 namespace spillway::proxy {
 
-Tunnel::Tunnel(Services& services, TunnelPermit place, UpstreamPtr upstream,
+Tunnel::Tunnel(Services& services, TunnelPermit permit, UpstreamPtr upstream,
                Milliseconds idle_timeout)
     : services_(services),
-      place_(std::move(place)),
+      permit_(std::move(permit)),
       upstream_(std::move(upstream)),
       idle_timeout_(idle_timeout) {}
 
@@ -15,14 +15,14 @@ Tunnel::~Tunnel() { upstream_->retire(); }
 
 void Tunnel::start(ClientPtr client) {
   client_ = std::move(client);
-  place_.open();
+  permit_.open();
   run();
 }
 
 Detached Tunnel::run() {
   frame_ = co_await OwnFrame{};
   auto how = observe::TunnelEnd::finished;
-  TimePoint active = Clock::now();
+  TimePoint active = services_.now();
   bool has_moved = false;
   for (int round = 1;; ++round) {
     const Step up = move(up_, *client_, *upstream_);
@@ -35,7 +35,7 @@ Detached Tunnel::run() {
     const bool moved = up == Step::moved || down == Step::moved;
     has_moved = has_moved || moved;
     if (moved && round % kRoundsInARow != 0) continue;
-    if (std::exchange(has_moved, false)) active = Clock::now();
+    if (std::exchange(has_moved, false)) active = services_.now();
     const Wake wake =
         co_await parking_.park({active + idle_timeout_}, awaited(up_, *client_, *upstream_),
                                awaited(down_, *upstream_, *client_));
@@ -90,7 +90,7 @@ void Tunnel::close(observe::TunnelEnd how) {
   }
   client_->close();
   upstream_->retire();
-  place_.end(how);
+  permit_.end(how);
 }
 
 void Tunnel::abandon() {

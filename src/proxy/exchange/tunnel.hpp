@@ -33,7 +33,7 @@ class Tunnel : public boost::intrusive::list_base_hook<> {
   };
 
   // `upstream` has left its pool. The permit has been opened.
-  Tunnel(Services& services, TunnelPermit place, UpstreamPtr upstream, Milliseconds idle_timeout);
+  Tunnel(Services& services, TunnelPermit permit, UpstreamPtr upstream, Milliseconds idle_timeout);
   ~Tunnel();
 
   void keep_for_upstream(Early early) { up_.bytes = std::move(early); }
@@ -77,7 +77,7 @@ class Tunnel : public boost::intrusive::list_base_hook<> {
   void close(observe::TunnelEnd how);
 
   Services& services_;
-  TunnelPermit place_;
+  TunnelPermit permit_;
   UpstreamPtr upstream_;
   ClientPtr client_;
   Milliseconds idle_timeout_;

@@ -60,17 +60,17 @@ class TunnelPermit {
  public:
   TunnelPermit() = default;  // none
   // Owns a permit that was taken.
-  TunnelPermit(TunnelPermits& places, observe::TunnelCounts& counts,
+  TunnelPermit(TunnelPermits& permits, observe::TunnelCounts& counts,
                TunnelPermits::Share* client = nullptr)
-      : places_(&places), client_(client), counts_(&counts) {}
+      : permits_(&permits), client_(client), counts_(&counts) {}
   TunnelPermit(TunnelPermit&& other) noexcept
-      : places_(std::exchange(other.places_, nullptr)),
+      : permits_(std::exchange(other.permits_, nullptr)),
         client_(other.client_),
         counts_(other.counts_),
         open_(other.open_) {}
   TunnelPermit& operator=(TunnelPermit&& other) noexcept {
     end(observe::TunnelEnd::stopped);
-    places_ = std::exchange(other.places_, nullptr);
+    permits_ = std::exchange(other.permits_, nullptr);
     client_ = other.client_;
     counts_ = other.counts_;
     open_ = other.open_;
@@ -78,7 +78,7 @@ class TunnelPermit {
   }
   ~TunnelPermit() { end(observe::TunnelEnd::stopped); }
 
-  explicit operator bool() const { return places_ != nullptr; }
+  explicit operator bool() const { return permits_ != nullptr; }
   // The tunnel or event stream begins.
   void open() {
     open_ = true;
@@ -87,8 +87,8 @@ class TunnelPermit {
   }
   // Gives the permit back. Without open() it counts as declined, whatever `how`.
   void end(observe::TunnelEnd how) {
-    if (places_ == nullptr) return;
-    std::exchange(places_, nullptr)->give_back(client_);
+    if (permits_ == nullptr) return;
+    std::exchange(permits_, nullptr)->give_back(client_);
     if (open_) {
       counts_->ended[index(how)].add();  // first: readers see it in one of the two
       counts_->open.subtract();
@@ -98,7 +98,7 @@ class TunnelPermit {
   }
 
  private:
-  TunnelPermits* places_ = nullptr;
+  TunnelPermits* permits_ = nullptr;
   TunnelPermits::Share* client_ = nullptr;  // null: it is not counted
   observe::TunnelCounts* counts_ = nullptr;
   bool open_ = false;

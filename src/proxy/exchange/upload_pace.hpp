@@ -9,7 +9,7 @@
 
 namespace spillway::proxy {
 
-// So long, in all, a client may keep a slot waiting before its body is worth a file.
+// A slot held up this long in total makes a body worth a file.
 inline constexpr Duration kClientsHold = std::chrono::milliseconds(500);
 
 // Bytes of a body that are read before its client's pace is judged: what was buffered on the way

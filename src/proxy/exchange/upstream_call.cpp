@@ -18,7 +18,7 @@ using resilience::AttemptResult;
 namespace {
 // Received at once with the head; enough for most responses. A longer body may be spliced.
 constexpr std::size_t kFirstRead = 32 * 1024;
-constexpr Duration kGoingOn = std::chrono::seconds(1);  // after its head
+constexpr Duration kStillArrives = std::chrono::seconds(1);  // after its head
 }  // namespace
 
 UpstreamCall::UpstreamCall(Services& services, const RequestContext& request, Parking& parking,
@@ -138,7 +138,7 @@ std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& he
       .for_store = lookup_.fetches_for_cache(),
       .etag = validates ? stored->etag() : std::string_view{},
       .last_modified = validates ? stored->last_modified() : std::string_view{},
-      .in_background = request_.is_in_background,
+      .in_background = request_.is_in_background(),
       .applies_prefer = request_.config().routes[index(request_.subject.route)].defer.has_value(),
       .upgrade = request_.upgrade,
       .pass = told_pass(request_, services_.wall_clock.now(), pass)};
@@ -186,7 +186,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
     if (event != Event::need_more) {
       state_ = RelayState(block.size());
       state_.start(received, reader.head_end());
-      admission_.heard(services_.now());
+      admission_.on_response_head(services_.now());
       co_return Attempt{};
     }
     if (received == block.size())
@@ -232,7 +232,7 @@ resilience::AttemptFacts UpstreamCall::facts() const {
           .is_body_at_hand = !is_streamed(),
           .is_on_kept_connection = connection_ && connection_->reused(),
           .was_replaced = so_far_.was_replaced,
-          .is_in_background = request_.is_in_background,
+          .is_in_background = request_.is_in_background(),
           .has_untried_server = connector_.has_untried_server(),
           .retries = so_far_.retries,
           .most_retries = request_.upstream_config().retries.attempts,
@@ -246,7 +246,7 @@ Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
   using Kind = resilience::NextAttempt::Kind;
   const UpstreamId upstream = request_.subject.upstream;
   const auto backoff = resilience::retry_backoff(request_.upstream_config().retries);
-  const TimePoint now = Clock::now();
+  const TimePoint now = Clock::now();  // not before a deadline that has woken it
   const resilience::NextAttempt next =
       next_attempt(failed.result, facts(), backoff, now, services_.random);
   if (next.kind == Kind::give_up) {
@@ -341,12 +341,12 @@ UpstreamPtr UpstreamCall::detach() {
   record_result(request_, false);
   count_success();
   connection_->leave_pool();
-  admission_.abandon_slot(Clock::now()).release();
+  admission_.abandon_slot(services_.now()).release();
   return std::move(connection_);
 }
 
-void UpstreamCall::goes_on() {
-  if (!call_.has_ended() && services_.now() - so_far_.answered_at >= kGoingOn) call_.succeed();
+void UpstreamCall::on_body_bytes() {
+  if (!call_.has_ended() && services_.now() - so_far_.answered_at >= kStillArrives) call_.succeed();
 }
 
 Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {

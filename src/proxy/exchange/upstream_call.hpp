@@ -81,9 +81,9 @@ class UpstreamCall {
   // The same; later, if the upstream may be at work on the request (LingeringCall). `body`: what
   // has been read of the response's, if more than came with its head.
   void abandon(const http::BodyReader* body = nullptr);
-  // More of the response has come. One that goes on for a second after its head is a success of the
-  // server: it may take for ever to end.
-  void goes_on();
+  // A response that still arrives a second after its head counts as a success of the server: it may
+  // take for ever to end.
+  void on_body_bytes();
   // The server failed after the head of its response: counted and logged, and held against it
   // unless it may have lost patience with a slow client.
   Fault fail_after_head(const Fault& fault, bool is_servers_fault = true);

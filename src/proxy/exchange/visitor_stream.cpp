@@ -99,15 +99,15 @@ Detached VisitorStream::run() {
       how = observe::TunnelEnd::stopped;
       break;
     }
-    const News told = news();
+    const News update = news();
     look = services_.now() + kLook;
-    if (!told.text.empty()) {
+    if (!update.text.empty()) {
       const Until until{.deadline =
                             services_.now() + parts_.generation->config().limits.idle_timeout};
-      const Transfer sent = co_await send_all(parking_, *client_, told.text, {}, until);
+      const Transfer sent = co_await send_all(parking_, *client_, update.text, {}, until);
       if (!sent.done()) break;
     }
-    if (told.is_last || services_.now() >= until_) break;
+    if (update.is_last || services_.now() >= until_) break;
   }
   if (!reads_ && how == observe::TunnelEnd::finished) co_await linger();
   client_->close();
@@ -125,10 +125,11 @@ Task<> VisitorStream::linger() {
     const IoResult result = client_->receive(bytes);
     if (result.status == IoResult::Status::done) {
       ++received;
-    } else if (result.status != IoResult::Status::would_block ||
-               co_await parking_.park({.deadline = until}, &client_->readable()) != Wake::ready) {
-      co_return;
+      continue;
     }
+    if (result.status != IoResult::Status::would_block) co_return;
+    const Wake wake = co_await parking_.park({.deadline = until}, &client_->readable());
+    if (wake != Wake::ready) co_return;
   }
 }
 

@@ -30,11 +30,11 @@ bool is_key_question(const StoreCall& call) {
          std::holds_alternative<store::HasUnfinished>(call.command);
 }
 
-// A client's question; the operator's have no worker to go home to.
+// A client's question; the operator's go to no worker.
 bool is_lookup(const StoreCall& call) {
-  return call.home != nullptr && (std::holds_alternative<store::Find>(call.command) ||
-                                  std::holds_alternative<store::ReadAnswer>(call.command) ||
-                                  std::holds_alternative<store::Cancel>(call.command));
+  return call.mailbox != nullptr && (std::holds_alternative<store::Find>(call.command) ||
+                                     std::holds_alternative<store::ReadAnswer>(call.command) ||
+                                     std::holds_alternative<store::Cancel>(call.command));
 }
 
 bool is_letter(const StoreCall& call) { return std::holds_alternative<store::Bury>(call.command); }

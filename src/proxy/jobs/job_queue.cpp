@@ -81,9 +81,10 @@ bool JobQueue::submit(StoreCall& call) {
   return true;
 }
 
-bool JobQueue::withdraw(StoreCall& call) {
+Withdrawal JobQueue::withdraw(StoreCall& call) {
   const std::lock_guard lock(mutex_);
-  return !is_available() && calls_.remove(call);
+  const bool is_removed = !is_available() && calls_.remove(call);
+  return is_removed ? Withdrawal::withdrawn : Withdrawal::too_late;
 }
 
 void JobQueue::configure(JobRoutes routes) {
@@ -354,8 +355,8 @@ void JobQueue::failed(Batch& batch, const store::Failure& failure) {
 }
 
 void JobQueue::deliver(StoreCall& call) {
-  if (call.home != nullptr) {
-    call.home->deliver(call);
+  if (call.mailbox != nullptr) {
+    call.mailbox->deliver(call);
   } else if (call.done) {
     const std::function<void()> done = std::move(call.done);  // the call may end in it
     done();

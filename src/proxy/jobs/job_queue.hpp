@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/withdrawal.hpp"
 #include "jobs/estimate.hpp"
 #include "observe/job_counts.hpp"
 #include "observe/jobs_snapshot.hpp"
@@ -48,8 +49,9 @@ class JobQueue {
   // False, without effect: the store is unavailable, or too many calls wait. A Settle is always
   // taken: it is kept until the store is there again.
   bool submit(StoreCall& call);
-  // While the store hangs: true, the call was not on its way there yet, and is not executed.
-  bool withdraw(StoreCall& call);
+  // While the store hangs: a call that was not on its way there yet is not executed. Too late also
+  // for one that the store is likely to answer soon.
+  Withdrawal withdraw(StoreCall& call);
   // Keeps a request that was refused for the operator, and does not wait for it: `written` is
   // called on the store's thread once it is durable. `most`: so many dead jobs of its route are
   // kept at most, but for what other proxies add within a second.
@@ -63,10 +65,10 @@ class JobQueue {
   // Writes one down, and does not wait for it: `written` is called on the store's thread, with
   // whether it is. False, without effect: there is no room. Their order is that of their jobs.
   bool post(jobs::NewJob job, std::uint64_t max_pending, std::function<void(bool)> written);
-  // Delivers the watch when the job's state changes, or may have, once, unless unwatch() returns
-  // true.
+  // Delivers the watch when the job's state changes, or may have, once, unless it is withdrawn
+  // before.
   void watch(JobWatch& watch);
-  bool unwatch(JobWatch& watch);
+  Withdrawal unwatch(JobWatch& watch);
   void configure(JobRoutes routes);
   void stop_pulling();
   // A job got its slot: there may be room for another one.

@@ -10,20 +10,20 @@ void JobQueue::watch(JobWatch& watch) {
   watches_.emplace(watch.id, &watch);
 }
 
-bool JobQueue::unwatch(JobWatch& watch) {
+Withdrawal JobQueue::unwatch(JobWatch& watch) {
   const std::lock_guard lock(mutex_);
   const auto [first, last] = watches_.equal_range(watch.id);
   const auto found =
       std::find_if(first, last, [&](const auto& one) { return one.second == &watch; });
-  if (found == last) return false;
+  if (found == last) return Withdrawal::too_late;
   watches_.erase(found);
-  return true;
+  return Withdrawal::withdrawn;
 }
 
 // Under the mutex.
 void JobQueue::notify(const jobs::JobId& id) {
   const auto [first, last] = watches_.equal_range(id);
-  for (auto one = first; one != last; ++one) one->second->home->deliver(*one->second);
+  for (auto one = first; one != last; ++one) one->second->mailbox->deliver(*one->second);
   watches_.erase(first, last);
 }
 
@@ -46,7 +46,7 @@ void JobQueue::notify(const store::Command& command) {
 
 // Under the mutex. The store has failed: what it has done all the same is not known.
 void JobQueue::notify_all() {
-  for (const auto& [id, watch] : watches_) watch->home->deliver(*watch);
+  for (const auto& [id, watch] : watches_) watch->mailbox->deliver(*watch);
   watches_.clear();
 }
 

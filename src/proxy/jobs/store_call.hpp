@@ -13,7 +13,7 @@
 
 namespace spillway::proxy {
 
-// As a letter it comes back to the worker that waits for it (`home`, `parking`); without a home
+// As a letter it comes back to the worker that waits for it (`mailbox`, `parking`); without one
 // `done` is called on the store's thread. It must stay alive until then.
 struct StoreCall : Letter {
   explicit StoreCall(store::Command asked) : command(std::move(asked)) {}

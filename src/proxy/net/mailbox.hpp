@@ -1,5 +1,6 @@
-// Carries the outcome of a wait for a slot, decided on any thread, back to the worker that owns the
-// waiting request. Lock-free; one post to the worker's loop per batch of letters.
+// Carries what a coroutine waits for (a slot, a shared response, the store's answer), decided on
+// any thread, back to the worker on whose thread it waits. Lock-free; one post to the worker's loop
+// per batch of letters.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,7 @@ class Mailbox;
 
 // The way back to a waiting coroutine. Delivered exactly once; it must stay alive until then.
 struct Letter {
-  Mailbox* home = nullptr;
+  Mailbox* mailbox = nullptr;
   Parking* parking = nullptr;  // woken; null: the letter is only marked as delivered
   bool delivered = false;      // owner's thread only
   Letter* next = nullptr;      // in the mailbox

@@ -1,5 +1,5 @@
 // Where a coroutine of the request path is suspended: until one of up to two sockets is ready, a
-// deadline passes, or another event wakes it (a granted slot, a client that left).
+// deadline passes, or another event wakes it (a letter, a client that left).
 //
 // Anything on the worker's thread can wake a parked coroutine, once. So one coarse sweep replaces a
 // timer per operation.
@@ -14,7 +14,7 @@
 namespace spillway::proxy {
 
 enum class Wake : std::uint8_t {
-  ready,        // a source is ready, or the wait for a slot has ended
+  ready,        // a source is ready, or a letter was delivered (mailbox.hpp)
   timeout,      // the deadline passed (seen by the sweep, so up to 50 ms late)
   client_gone,  // the client closed or half-closed its connection
   cancelled,    // the result of this coroutine is no longer wanted

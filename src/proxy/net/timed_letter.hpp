@@ -16,8 +16,8 @@ namespace spillway::proxy {
 
 class TimedLetter {
  public:
-  TimedLetter(Mailbox& home, Parking& parking) : parking_(parking) {
-    letter_.home = &home;
+  TimedLetter(Mailbox& mailbox, Parking& parking) : parking_(parking) {
+    letter_.mailbox = &mailbox;
     letter_.parking = &parking;
   }
   TimedLetter(const TimedLetter&) = delete;
@@ -28,10 +28,10 @@ class TimedLetter {
     const std::lock_guard lock(mutex_);
     if (state_ == State::given_up) return;
     state_ = State::there;
-    letter_.home->deliver(letter_);
+    letter_.mailbox->deliver(letter_);
   }
 
-  // On the home's thread, once. False: the answer is not there by `until`, and is given up.
+  // On the mailbox's thread, once. False: the answer is not there by `until`, and is given up.
   Task<bool> wait(EventLoop& loop, TimePoint until);
 
  private:

@@ -11,7 +11,7 @@ Ticket& ticket_of(dispatch::Waiter& waiter) { return static_cast<Ticket&>(waiter
 
 void deliver(dispatch::Waiter& waiter) {
   Ticket& ticket = ticket_of(waiter);
-  ticket.home->deliver(ticket);
+  ticket.mailbox->deliver(ticket);
 }
 }  // namespace
 
@@ -91,11 +91,11 @@ void Gate::leave(ClassId served_as, Duration held, TimePoint now, bool for_job) 
   grant_waiting(now);
 }
 
-bool Gate::cancel(Ticket& ticket, TimePoint now) {
+Withdrawal Gate::cancel(Ticket& ticket, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
-  const bool cancelled = scheduler_.cancel(ticket, now);
-  if (cancelled) grant_waiting(now);
-  return cancelled;
+  if (!scheduler_.cancel(ticket, now)) return Withdrawal::too_late;
+  grant_waiting(now);
+  return Withdrawal::withdrawn;
 }
 
 bool Gate::would_serve(ClassId served_as) const {

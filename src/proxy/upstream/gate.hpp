@@ -27,6 +27,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/withdrawal.hpp"
 #include "config/config.hpp"
 #include "dispatch/scheduler.hpp"
 #include "dispatch/shadow_gate.hpp"
@@ -69,8 +70,8 @@ struct Slots {
   void change_wait(ClassId served_as, SlotWait from, SlotWait to, TimePoint now, Duration waited);
   // Counts a slot with SlotWait::client that is about to be released.
   void frees_one(TimePoint now);
-  // The upstream has sent a response head, of any request.
-  void heard(TimePoint now) {
+  // Of any request.
+  void on_response_head(TimePoint now) {
     constexpr Duration kPrecision = std::chrono::milliseconds(10);  // so that it is seldom written
     if (now - silent_since() > kPrecision) begin_silence(now);
   }
@@ -111,11 +112,11 @@ class Gate {
   const std::shared_ptr<Slots>& slots() const { return slots_; }
 
   // See dispatch::Scheduler::offer. A granted request must leave() exactly once (Slot does). A
-  // queued one will be delivered, unless cancel() returns true.
+  // queued one will be delivered, unless it is withdrawn before.
   dispatch::Offer enter(Ticket& ticket, const dispatch::Terms& terms, TimePoint now);
   // `served_as`: see dispatch::Waiter.
   void leave(ClassId served_as, Duration held, TimePoint now, bool for_job = false);
-  bool cancel(Ticket& ticket, TimePoint now);
+  Withdrawal cancel(Ticket& ticket, TimePoint now);
   // Whether a slot held by this class, if given back now, alone or with others that wait for their
   // clients, would go to a waiter at any gate.
   bool would_serve(ClassId served_as) const;
@@ -219,8 +220,8 @@ class Slot {
     if (gate_ == nullptr || wait == wait_) return;
     gate_->slots()->change_wait(served_as_, std::exchange(wait_, wait), wait, Clock::now(), waited);
   }
-  void heard(TimePoint now) {
-    if (gate_ != nullptr) gate_->slots()->heard(now);
+  void on_response_head(TimePoint now) {
+    if (gate_ != nullptr) gate_->slots()->on_response_head(now);
   }
   void release() {
     if (gate_ != nullptr) release(Clock::now());

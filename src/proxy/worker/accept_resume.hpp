@@ -1,6 +1,6 @@
-// What the listener and the workers tell each other of a full house: that accepting is held up for
-// want of room, and that a client connection has ended while the listener waits at the connection
-// cap, which resumes accepting.
+// What the listener and the workers tell each other of the connection limit: that accepting is held
+// up for want of room, and that a client connection has ended while the listener waits at the
+// connection cap, which resumes accepting.
 //
 // The listener calls wait() and then counts the connections again; a worker counts one less and
 // then calls connection_closed(). All of this is sequentially consistent, so at least one of the
@@ -26,7 +26,7 @@ class AcceptResume {
   void set_out_of_descriptors(bool is_out) {
     is_out_of_descriptors_.store(is_out, std::memory_order_relaxed);
   }
-  bool is_house_full() const {
+  bool is_at_connection_limit() const {
     return is_waiting_.load(std::memory_order_relaxed) ||
            is_out_of_descriptors_.load(std::memory_order_relaxed);
   }

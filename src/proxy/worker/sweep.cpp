@@ -10,8 +10,8 @@ namespace {
 // During a drain idle connections stay open for this long: a request that is already on its way is
 // answered, with `Connection: close`, instead of reset.
 constexpr Milliseconds kDrainGrace{1000};
-// In a full house one connection in so many is closed a pass, if it is idle or its client silent,
-// so that others are accepted.
+// At the connection limit one connection in so many is closed a pass, if it is idle or its client
+// silent, so that others are accepted.
 constexpr std::int64_t kOneInSoMany = 64;
 constexpr std::uint32_t kSweepsASecond = 20;
 
@@ -199,7 +199,7 @@ void Sweep::close_idle(TimePoint now) {
   const Milliseconds idle_timeout =
       services_.owner.newest_generation().config().limits.idle_timeout;
   std::int64_t makes_room = 0;
-  if (services_.owner.is_house_full())
+  if (services_.owner.is_at_connection_limit())
     makes_room = 1 + services_.gauges.client_connections.value() / kOneInSoMany;
   // Least recently used first: stops at the first one to keep.
   while (!lists_.idle_clients.empty()) {
@@ -207,7 +207,7 @@ void Sweep::close_idle(TimePoint now) {
     const bool drained =
         services_.draining && now - std::max(client.idle_since(), drain_began_) >= kDrainGrace;
     const Duration idle_for = now - client.idle_since();
-    const bool gives_way = idle_for >= kFullHousePatience && makes_room-- > 0;
+    const bool gives_way = idle_for >= kLongestClientSilence && makes_room-- > 0;
     if (!drained && !gives_way && idle_for < idle_timeout) break;
     client.IdleHook::unlink();
     client.close();

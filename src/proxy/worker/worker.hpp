@@ -98,7 +98,7 @@ class Worker final : Owner {
   void connection_idle(ClientConnection& client) override;
   void connection_active(ClientConnection& client) override;
   void connection_closed() override;
-  bool is_house_full() override { return shared_.accept_resume.is_house_full(); }
+  bool is_at_connection_limit() override { return shared_.accept_resume.is_at_connection_limit(); }
   void give_back_memory() override;
   void end_session(Http1Session& session) override;
   void begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& client) override;

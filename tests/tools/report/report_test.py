@@ -10,7 +10,7 @@ from pathlib import Path
 from made_up import ROOT, cells_of, cost_cells, some_cost, some_overload
 import plots
 from report import commits_text, terminal_text, write_page
-from results import Results
+from results import Cost, Results
 from tables import (cost_details, cost_remarks, cost_tables, cpu_table, display_name, markdown,
                     number, overload_aims, overload_table)
 
@@ -70,6 +70,29 @@ class Tables(unittest.TestCase):
         above = table[table.index("CPU µs above the relay"):]
         self.assertEqual(cells_of(above, "small-get"),
                          ["small-get", "3.00", "4.00", "", "0.75", "0.33–1.00", "0.50", "NO?", ""])
+
+    def test_throughput_at_full_load_has_a_table_and_1_mib_an_aim(self):
+        cells = [cell for name, ours in (("get-1m", [100, 101, 103]), ("get-16k", [120] * 3),
+                                         ("paced-1m", [90] * 3))
+                 for cell in cost_cells(name, "spillway", ours) + cost_cells(name, "haproxy", [100] * 3)]
+        table = cost_tables(cells)
+        table = table[table.index("requests/s at full load"):table.index("p50 / p99 ms")]
+        self.assertEqual(cells_of(table, "get-1m"), ["get-1m", "9901", "10000", "", "0.99", "0.97–1.00",
+                                                     "0.98", "yes?", ""])  # one round was below
+        self.assertEqual(cells_of(table, "get-16k")[4:], ["0.83", "0.83–0.83", "", "", ""])
+        self.assertEqual(cells_of(table, "paced-1m"), [])  # its rate is the same for all
+        slower = cost_tables([cell for cell in cost_cells("get-1m", "spillway", [137, 136, 138]) +
+                              cost_cells("get-1m", "haproxy", [100] * 3)])
+        row = cells_of(slower[slower.index("requests/s at full load"):], "get-1m")
+        self.assertEqual(row[4:8], ["0.73", "0.72–0.74", "0.98", "NO"])
+
+    def test_each_workload_says_whether_its_cpu_is_below_nginxs_in_the_same_rounds(self):
+        def ahead(*nginx):
+            cells = some_cost() + cost_cells("get-16k", "nginx", nginx)
+            return cells_of(cpu_table(Cost(cells)), "get-16k")[10]
+        self.assertEqual([ahead(9.5, 10, 11), ahead(8, 10, 11), ahead(8, 8, 8.5)],
+                         ["yes", "yes?", "NO"])
+        self.assertEqual(cells_of(cost_tables(some_cost()), "get-16k")[10], "")  # not measured
 
     def test_a_failed_cell_and_a_noisy_one_are_told_and_a_failed_one_is_no_figure(self):
         cells = some_cost()

@@ -53,6 +53,7 @@ constexpr std::array<Row, kReasonCount> kRows{{
     {Reason::slow_client, Outcome::error, When::never},
     {Reason::not_stored, Outcome::error, When::never},
     {Reason::local_shortage, Outcome::error, When::always},
+    {Reason::response_too_large, Outcome::error, When::never},
     {Reason::store_unavailable, Outcome::error, When::never},
     {Reason::store_full, Outcome::error, When::never},
     {Reason::waiting_room, Outcome::waiting, When::never},

@@ -182,7 +182,7 @@ TEST_CASE("a cache is shown by its route with the workers' counts") {
   Page page;
   touch_everything(page.one);
   touch_everything(page.other);
-  page.other.cache_lookup(kExport, CacheLookup::stale);
+  page.other.cache_lookup(kExport, CacheResult::stale);
   const std::string text = page.text();
   CHECK(
       has_line(text, R"(spillway_requests_total{route="checkout",class="P0",outcome="cached"} 2)"));
@@ -230,7 +230,7 @@ TEST_CASE("no two samples share name and labels even when routes share a name") 
   for (const std::size_t r : {500u, 1100u}) config.routes[r].cache.emplace();
   Page page(config);
   for (const RouteId route : {RouteId{500}, RouteId{1100}}) {
-    page.one.cache_lookup(route, CacheLookup::fresh);
+    page.one.cache_lookup(route, CacheResult::fresh);
     page.snapshot.caches.push_back({.route = route, .bytes = 100, .max_bytes = 1000});
   }
   page.one.finish(RouteId{500}, kP0, Outcome::forwarded);

@@ -192,12 +192,12 @@ TEST_CASE("the state report shows each cache and how much it spares the upstream
     REQUIRE(caches.size() == 1);
     return caches[0];
   };
-  for (int n = 0; n < 5; ++n) one.cache_lookup(kExport, CacheLookup::bypass);
+  for (int n = 0; n < 5; ++n) one.cache_lookup(kExport, CacheResult::bypass);
   CHECK(cache()["hit_ratio"].is_null());
 
-  for (const CacheLookup result : {CacheLookup::fresh, CacheLookup::stale, CacheLookup::miss})
+  for (const CacheResult result : {CacheResult::fresh, CacheResult::stale, CacheResult::miss})
     one.cache_lookup(kExport, result);
-  for (const CacheLookup result : {CacheLookup::fresh, CacheLookup::collapsed, CacheLookup::miss})
+  for (const CacheResult result : {CacheResult::fresh, CacheResult::collapsed, CacheResult::miss})
     other.cache_lookup(kExport, result);
   one.cache_refresh(kExport, CacheRefresh::stored);
   other.cache_refresh(kExport, CacheRefresh::stored);

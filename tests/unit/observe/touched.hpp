@@ -21,8 +21,8 @@ inline void touch_everything(WorkerMetrics& metrics) {
       metrics.degraded(kP0, static_cast<config::DegradeMode>(m), static_cast<Reason>(r));
     }
   }
-  for (std::size_t i = 0; i < kCacheLookupCount; ++i)
-    metrics.cache_lookup(kExport, static_cast<CacheLookup>(i));
+  for (std::size_t i = 0; i < kCacheResultCount; ++i)
+    metrics.cache_lookup(kExport, static_cast<CacheResult>(i));
   for (std::size_t i = 0; i < kCacheRefreshCount; ++i)
     metrics.cache_refresh(kExport, static_cast<CacheRefresh>(i));
   for (std::size_t i = 0; i < kRetryResultCount; ++i)

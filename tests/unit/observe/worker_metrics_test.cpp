@@ -49,14 +49,14 @@ TEST_CASE("each cache is counted for its own route") {
   config.routes[2].cache.emplace();
   WorkerMetrics metrics(config);
   const RouteId other{2};
-  for (std::size_t i = 0; i < kCacheLookupCount; ++i) {
-    for (std::size_t n = 0; n <= i; ++n) metrics.cache_lookup(kExport, static_cast<CacheLookup>(i));
+  for (std::size_t i = 0; i < kCacheResultCount; ++i) {
+    for (std::size_t n = 0; n <= i; ++n) metrics.cache_lookup(kExport, static_cast<CacheResult>(i));
   }
   metrics.cache_refresh(kExport, CacheRefresh::no_room);
   metrics.cache_refresh(other, CacheRefresh::stored);
-  CHECK(metrics.cache_lookups(kExport, CacheLookup::fresh) == 1);
-  CHECK(metrics.cache_lookups(kExport, CacheLookup::bypass) == 5);
-  CHECK(metrics.cache_lookups(other, CacheLookup::bypass) == 0);
+  CHECK(metrics.cache_lookups(kExport, CacheResult::fresh) == 1);
+  CHECK(metrics.cache_lookups(kExport, CacheResult::bypass) == 5);
+  CHECK(metrics.cache_lookups(other, CacheResult::bypass) == 0);
   CHECK(metrics.cache_refreshes(kExport, CacheRefresh::no_room) == 1);
   CHECK(metrics.cache_refreshes(kExport, CacheRefresh::stored) == 0);
   CHECK(metrics.cache_refreshes(other, CacheRefresh::stored) == 1);

@@ -86,18 +86,18 @@ TEST_CASE("a follower leaves before it is landed or not at all") {
   SingleFlight flights;
   std::vector<Follower> followers(6);
   for (Follower& follower : followers) flights.join(7, follower);
-  CHECK_FALSE(flights.leave(followers[0]));  // it leads
-  CHECK(flights.leave(followers[1]));        // the first
-  CHECK_FALSE(flights.leave(followers[1]));
-  CHECK(flights.leave(followers[3]));  // in the middle
-  CHECK(flights.leave(followers[5]));  // the last
+  CHECK(flights.leave(followers[0]) == Withdrawal::too_late);   // it leads
+  CHECK(flights.leave(followers[1]) == Withdrawal::withdrawn);  // the first
+  CHECK(flights.leave(followers[1]) == Withdrawal::too_late);
+  CHECK(flights.leave(followers[3]) == Withdrawal::withdrawn);  // in the middle
+  CHECK(flights.leave(followers[5]) == Withdrawal::withdrawn);  // the last
   CHECK(flights.join(7, followers[1]) == Role::follower);
   CHECK(places(flights.land(7, Landing::stored), followers) == Places{2, 4, 1});
-  CHECK_FALSE(flights.leave(followers[2]));
+  CHECK(flights.leave(followers[2]) == Withdrawal::too_late);
   CHECK(followers[3].landing == Landing::none);
 
   Follower never_joined;
-  CHECK_FALSE(flights.leave(never_joined));
+  CHECK(flights.leave(never_joined) == Withdrawal::too_late);
 }
 
 TEST_CASE(
@@ -106,7 +106,7 @@ TEST_CASE(
   std::vector<Follower> followers(2);
   flights.join(7, followers[0]);
   flights.join(7, followers[1]);
-  CHECK(flights.leave(followers[1]));
+  CHECK(flights.leave(followers[1]) == Withdrawal::withdrawn);
   CHECK(flights.join(7, followers[1]) == Role::follower);
   CHECK(places(flights.land(7, Landing::stored), followers) == Places{1});
 }
@@ -170,7 +170,7 @@ TEST_CASE("in each flight of several threads one leads and everybody gets down")
           lead(round);
           continue;
         }
-        if (round % 5 == 0 && flights.leave(me)) continue;
+        if (round % 5 == 0 && flights.leave(me) == Withdrawal::withdrawn) continue;
         while (!me.delivered.load(std::memory_order_acquire)) std::this_thread::yield();
         if (me.landing == Landing::leads) {
           lead(round);

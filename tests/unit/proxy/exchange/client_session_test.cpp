@@ -23,8 +23,9 @@ using std::chrono::seconds;
 // One request, served as far as it goes without being told of anything.
 struct Request {
   Request(Process& process, std::string head, std::vector<std::string> body = {},
-          std::size_t room = kAnyNumber)
+          std::size_t room = kAnyNumber, bool has_head_room = true)
       : session(std::move(head), room) {
+    session.has_head_room = has_head_room;
     for (std::string& piece : body) session.receive(std::move(piece));
     exchange.emplace(process.services, *process.generation, session, parking, key);
     serve();
@@ -132,6 +133,25 @@ TEST_CASE("a route's fallback is sent as fast as the client takes it") {
     CHECK(request.session.sent == "{\"items\":[]}");
     CHECK(request.session.degraded == "skip_downstream");
   }
+}
+
+TEST_CASE("a response of the proxy itself whose head has no room is no fault of the client's") {
+  Process process(json{{"strategy", "degrade"}, {"mode", "skip_downstream"}});
+  const auto is_told = [&process] {
+    const Request request(process, get(), {}, kAnyNumber, false);
+    CHECK(request.is_over);
+    CHECK(request.session.status() == 500);
+    CHECK(request.session.problem == "RESPONSE_TOO_LARGE");
+    CHECK(request.session.is_open());
+  };
+  SUBCASE("the fallback") { process.overload(); }
+  SUBCASE("a stored one") {
+    cache::Request asked("/a");
+    asked.authority = "h";
+    cache::Response stored("stored", {{"Cache-Control", "max-age=60"}});
+    REQUIRE(cache::store(*process.generation->cache(RouteId{}), asked, stored, Clock::now()));
+  }
+  is_told();
 }
 
 TEST_CASE("what is stored answers without its upstream") {

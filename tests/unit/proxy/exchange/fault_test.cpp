@@ -30,6 +30,7 @@ std::map<Reason, std::vector<Fault>> all_faults() {
                             cannot_connect(false),
                             cannot_connect(true),
                             local_shortage(),
+                            response_too_large(),
                             upstream_reset(),
                             upstream_failed(),
                             upstream_timeout(),
@@ -173,6 +174,16 @@ TEST_CASE(
   CHECK(deferred[false] == expected);
   expected.insert({Reason::budget_exceeded, Reason::tenant_share});
   CHECK(deferred[true] == expected);
+}
+
+TEST_CASE("a response of the proxy itself that has no room is no fault of its client's") {
+  const Fault fault = response_too_large();
+  CHECK(fault.status == 500);
+  CHECK_FALSE(fault.close);
+  // Neither is answered by the response that failed, and is tried again.
+  CHECK_FALSE(is_refusal(fault));
+  CHECK_FALSE(is_of_upstream(fault.reason));
+  CHECK(head_too_large().status == 431);
 }
 
 TEST_CASE("a failure of a server is known from a fault of anybody else") {

@@ -112,7 +112,7 @@ struct Scene {
     const jobs::Progress known;
     [](Scene& scene, jobs::JobId id, jobs::Progress now, TimePoint until) -> Detached {
       Followed followed = co_await proxy::follow(scene.process.services, scene.parking, id, now,
-                                                 until, scene.in_full);
+                                                 until, scene.at_limit);
       scene.ended = std::move(followed);
     }(*this, id_of(number), known, process.services.now() + time);
   }
@@ -139,7 +139,7 @@ struct Scene {
   JobQueue queue;
   Parking parking;
   std::optional<Followed> ended;
-  FullHouse in_full = FullHouse::stays;
+  AtConnectionLimit at_limit = AtConnectionLimit::stays;
 };
 
 store::Command cancel() {
@@ -220,16 +220,17 @@ TEST_CASE("who follows a job goes when the client does, and when the proxy drain
   CHECK(scene.ends_as(Status::client_gone));
 }
 
-TEST_CASE("in a full house who waits for a job gives way, and an event stream stays") {
-  for (const FullHouse in_full : {FullHouse::gives_way, FullHouse::stays}) {
-    CAPTURE(static_cast<int>(in_full));
+TEST_CASE("at the connection limit a wait for a job gives way, and an event stream stays") {
+  for (const AtConnectionLimit at_limit :
+       {AtConnectionLimit::gives_way, AtConnectionLimit::stays}) {
+    CAPTURE(static_cast<int>(at_limit));
     Scene scene;
-    scene.in_full = in_full;
+    scene.at_limit = at_limit;
     scene.follow(1, std::chrono::hours(1));
     REQUIRE(scene.waits_after(1));
     scene.process.owner.is_full = true;
     scene.parking.wake(Wake::timeout);
-    if (in_full == FullHouse::gives_way) {
+    if (at_limit == AtConnectionLimit::gives_way) {
       CHECK(scene.ends_as(Status::unchanged));
     } else {
       CHECK(scene.waits_after(1));

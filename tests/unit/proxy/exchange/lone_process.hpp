@@ -31,7 +31,7 @@ class LoneOwner final : public Owner {
   void connection_idle(ClientConnection&) override {}
   void connection_active(ClientConnection&) override {}
   void connection_closed() override {}
-  bool is_house_full() override { return is_full; }
+  bool is_at_connection_limit() override { return is_full; }
   void give_back_memory() override {}
   void end_session(Http1Session&) override {}
   void begin_tunnel(std::unique_ptr<Tunnel>, ClientConnection&) override {}

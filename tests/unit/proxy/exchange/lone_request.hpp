@@ -13,10 +13,11 @@
 namespace spillway::proxy {
 
 struct LoneRequest {
-  LoneRequest(Process& process, std::string its_head, bool is_trusted = false)
+  LoneRequest(Process& process, std::string its_head, bool is_trusted = false,
+              RequestContext::Kind kind = RequestContext::Kind::live)
       : text(std::move(its_head)),
         client(client_of(is_trusted)),
-        context(*process.generation, parsed(), client, process.services.now()) {
+        context(kind, *process.generation, parsed(), client, process.services.now()) {
     context.subject =
         process.generation->generation().classifier.classify(head, client.peer, context.arrived);
     context.is_classified = true;

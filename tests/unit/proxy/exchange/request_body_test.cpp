@@ -18,7 +18,8 @@ namespace {
 struct KeptBody {
   KeptBody(Process& process, std::string_view fields, const std::vector<std::string>& pieces)
       : session("POST /a HTTP/1.1\r\nHost: h\r\n" + std::string(fields) + "\r\n", kAnyNumber),
-        request(*process.generation, framed(session), session.client(), process.services.now()),
+        request(RequestContext::Kind::live, *process.generation, framed(session), session.client(),
+                process.services.now()),
         body(process.services, request, session, parking) {
     for (const std::string& piece : pieces) session.receive(piece);
   }

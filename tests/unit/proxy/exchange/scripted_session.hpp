@@ -45,9 +45,10 @@ class ScriptedSession final : public ClientSession {
     tell(writable_);
   }
 
-  std::string problem{};   // the reason of the proxy's own response
-  std::string sent{};      // of its body
-  std::string degraded{};  // what is said of a response that is not whole
+  std::string problem{};      // the reason of the proxy's own response
+  std::string sent{};         // of its body
+  std::string degraded{};     // what is said of a response that is not whole
+  bool has_head_room = true;  // for the head of a cached or fallback response
   bool is_next_known = true;
   bool is_closed = false;
   int client_turns = 0;
@@ -82,10 +83,10 @@ class ScriptedSession final : public ClientSession {
   }
   bool start_cached(const http::StoredHead& head, bool not_modified,
                     http::ForwardedResponse with) override {
-    return start(not_modified ? 304 : head.status, with);
+    return has_head_room && start(not_modified ? 304 : head.status, with);
   }
   bool start_fallback(const http::FallbackHead& head, http::ForwardedResponse with) override {
-    return start(head.status, with);
+    return has_head_room && start(head.status, with);
   }
   void start_problem(http::Problem its_problem, bool next_is_known) override {
     start(its_problem.status, {});

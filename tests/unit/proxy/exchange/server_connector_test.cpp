@@ -69,7 +69,8 @@ struct Connecting {
 
   http::RequestHead head;
   ClientInfo client;
-  RequestContext request{*process.generation, head, client, Clock::now()};
+  RequestContext request{RequestContext::Kind::live, *process.generation, head, client,
+                         Clock::now()};
   Parking parking;
 };
 

@@ -9,7 +9,7 @@ namespace spillway::proxy {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("in a full house nothing gives way before its time, and what is served never") {
+TEST_CASE("at the connection limit nothing gives way before its time, and what is served never") {
   const TimePoint now = TimePoint{} + 1h;
   CHECK_FALSE(Silence{}.gives_way(now));
   CHECK_FALSE(Silence{Silence::At::nothing, now}.gives_way(now));

@@ -61,7 +61,8 @@ struct Keeping {
   Process process;
   http::RequestHead head;
   ClientInfo client;
-  RequestContext request{*process.generation, head, client, Clock::now()};
+  RequestContext request{RequestContext::Kind::live, *process.generation, head, client,
+                         Clock::now()};
   std::optional<Spill> spill;
   std::string kept, sent;
 };
@@ -129,8 +130,8 @@ TEST_CASE("one client address gets a quarter of memory and disk space, whatever 
   ClientInfo other;
   other.peer.address = *parse_ip_address("2001:db8:1:3::1");
   const auto request_of = [&](const ClientInfo& client) {
-    return std::make_unique<RequestContext>(*first.process.generation, first.head, client,
-                                            Clock::now());
+    return std::make_unique<RequestContext>(RequestContext::Kind::live, *first.process.generation,
+                                            first.head, client, Clock::now());
   };
   const auto its = request_of(same), others = request_of(other);
   const auto fill = [&](Spill& spill, std::size_t bytes) {
@@ -162,7 +163,8 @@ TEST_CASE("stored answers have half as much memory as bodies, and one has any") 
   first.client.peer.address = *parse_ip_address("192.0.2.1");
   ClientInfo other;
   other.peer.address = *parse_ip_address("192.0.2.2");
-  const RequestContext others(*first.process.generation, first.head, other, Clock::now());
+  const RequestContext others(RequestContext::Kind::live, *first.process.generation, first.head,
+                              other, Clock::now());
   const observe::WorkerGauges& gauges = *first.process.gauges;
   CHECK_FALSE(first.spill->reserve(40 * kBlock));
   {
@@ -219,7 +221,8 @@ TEST_CASE(
   http::RequestHead named;
   const std::string text = "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.7\r\n\r\n";
   REQUIRE(http::parse_request(text, named) == http::Error::none);
-  const RequestContext with_name(*body.process.generation, named, body.client, Clock::now());
+  const RequestContext with_name(RequestContext::Kind::live, *body.process.generation, named,
+                                 body.client, Clock::now());
   std::deque<Spill> bodies;
   for (const RequestContext* const request : {&with_name, &std::as_const(body.request)}) {
     for (int n = 0; n < 8; ++n) {
@@ -253,7 +256,8 @@ TEST_CASE("a body keeps disk space from others once all of it is taken, not a pa
   CHECK_FALSE(body.spill->keeps_space(now()));
   ClientInfo greedy;
   greedy.peer.address = *parse_ip_address("192.0.2.1");
-  const RequestContext greedys(*body.process.generation, body.head, greedy, Clock::now());
+  const RequestContext greedys(RequestContext::Kind::live, *body.process.generation, body.head,
+                               greedy, Clock::now());
   traffic::ClientShares::Share& its = body.process.temp_space.of_clients().of(greedy.peer.address);
   its.add(20'000);
   CHECK_FALSE(Spill(body.process.services, greedys).find_file_room(1));  // its client's

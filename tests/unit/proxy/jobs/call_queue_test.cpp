@@ -12,12 +12,12 @@ using namespace spillway::proxy;
 
 namespace {
 
-// Calls of clients come home to a worker; the operator's do not.
+// Calls of clients go back to a worker; the operator's do not.
 class Desk {
  public:
   bool add(store::Command command, bool is_clients = true) {
     StoreCall& call = calls_.emplace_back(std::move(command));
-    if (is_clients) call.home = reinterpret_cast<Mailbox*>(this);  // never delivered
+    if (is_clients) call.mailbox = reinterpret_cast<Mailbox*>(this);  // never delivered
     return queue.add(call);
   }
   std::size_t add_many(const store::Command& command, std::size_t times) {
@@ -75,7 +75,7 @@ TEST_CASE("however much clients ask after jobs, it is asked whether a key is kno
   CHECK(desk.add_many(store::Find{}, kFlood) == CallQueue::kMostLookups);
   CHECK(desk.add(store::KnowsKey{}, false));
   StoreCall of_duplicate{store::Find{}};
-  of_duplicate.home = reinterpret_cast<Mailbox*>(&desk);  // never delivered
+  of_duplicate.mailbox = reinterpret_cast<Mailbox*>(&desk);  // never delivered
   of_duplicate.is_of_key = true;
   CHECK(desk.queue.add(of_duplicate));
   CHECK_FALSE(desk.add(store::Find{}));  // negative control

@@ -206,13 +206,14 @@ TEST_CASE("while a commit takes too long others are refused at once, and nothing
     return asked;
   };
   const auto early = submitted(enqueue(2)), impatient = submitted(enqueue(3));
-  CHECK_FALSE(desk.queue.withdraw(impatient->call));  // it may take as long as that
+  // It may take as long as that.
+  CHECK(desk.queue.withdraw(impatient->call) == Withdrawal::too_late);
   REQUIRE(desk.becomes_available(false));
   CHECK(desk.ask(enqueue(4)));
   CHECK(desk.ask(store::KnowsKey{}));
   const auto settled = submitted(store::Settle{});
-  CHECK(desk.queue.withdraw(impatient->call));
-  CHECK_FALSE(desk.queue.withdraw(impatient->call));
+  CHECK(desk.queue.withdraw(impatient->call) == Withdrawal::withdrawn);
+  CHECK(desk.queue.withdraw(impatient->call) == Withdrawal::too_late);
   CHECK_FALSE(early->over.is_set());
   desk.weather.hangs = false;
   desk.weather.go.set();

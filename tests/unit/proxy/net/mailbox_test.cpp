@@ -20,7 +20,7 @@ Detached wait_for(Letter& letter, Parking& parking, int number, std::vector<int>
 
 struct Waiting {
   Waiting(Mailbox& mailbox, int number, std::vector<int>& resumed) {
-    letter.home = &mailbox;
+    letter.mailbox = &mailbox;
     letter.parking = &parking;
     wait_for(letter, parking, number, resumed);
   }
@@ -49,7 +49,7 @@ TEST_CASE("a letter delivered while others are being resumed is resumed too") {
   Waiting second(mailbox, 2, resumed);
   Letter letter;
   Parking parking;
-  letter.home = &mailbox;
+  letter.mailbox = &mailbox;
   letter.parking = &parking;
   [](Letter& own, Parking& at, Mailbox& to, Letter& other, std::vector<int>& log) -> Detached {
     while (!own.delivered) co_await at.park({});

@@ -50,7 +50,7 @@ TEST_CASE(
     EventLoop loop;
     Mailbox mailbox(loop);
     for (std::size_t n = kHeld; n < tickets.size(); ++n) {
-      tickets[n].home = &mailbox;
+      tickets[n].mailbox = &mailbox;
       CHECK(gate.enter(tickets[n], {}, now).kind == dispatch::Offer::Kind::queued);
     }
     // Those of requests that are at the upstream are not to be had: taking fewer serves nobody.
@@ -141,10 +141,10 @@ TEST_CASE("requests that were abandoned are no reason to take slots back, but ma
   EventLoop loop;
   Mailbox mailbox(loop);
   Ticket waits;
-  waits.home = &mailbox;
+  waits.mailbox = &mailbox;
   REQUIRE(upstream.gate.enter(waits, {}, upstream.now).kind == dispatch::Offer::Kind::queued);
   CHECK(upstream.slow[0].contention());
-  CHECK(upstream.gate.cancel(waits, upstream.now));
+  CHECK(upstream.gate.cancel(waits, upstream.now) == Withdrawal::withdrawn);
 }
 
 TEST_CASE("at a standstill a waiter finds slots as scarce as what the upstream is at work for") {
@@ -155,7 +155,7 @@ TEST_CASE("at a standstill a waiter finds slots as scarce as what the upstream i
   Mailbox mailbox(loop);
   std::array<Ticket, 8> waiters;
   for (Ticket& waits : waiters) {
-    waits.home = &mailbox;
+    waits.mailbox = &mailbox;
     const auto offer = upstream.gate.enter(waits, {.traffic_class = ClassId{1}}, upstream.now);
     REQUIRE(offer.kind == dispatch::Offer::Kind::queued);
   }
@@ -177,7 +177,8 @@ TEST_CASE("at a standstill a waiter finds slots as scarce as what the upstream i
   REQUIRE(of_one);
   CHECK(of_one->slots == kLimit);
   CHECK(resilience::scarcity(*of_one) == 0.0);
-  for (Ticket& waits : waiters) CHECK(upstream.gate.cancel(waits, upstream.now));
+  for (Ticket& waits : waiters)
+    CHECK(upstream.gate.cancel(waits, upstream.now) == Withdrawal::withdrawn);
 }
 
 TEST_CASE("an upstream that is late takes no slot where few clients are slow") {
@@ -214,7 +215,7 @@ TEST_CASE("requests that are late ask for a slot of their own class while no hea
   CHECK_FALSE(upstream.gate.contention(ClassId{0}, now + resilience::kSilence));  // a higher one
 
   now += resilience::kSilence;
-  upstream.gate.slots()->heard(now);  // a worker is free
+  upstream.gate.slots()->on_response_head(now);  // a worker is free
   CHECK_FALSE(asked(now + resilience::kSilence / 2));
   now += resilience::kSilence;
   CHECK(asked(now));
@@ -276,7 +277,7 @@ TEST_CASE("lower classes want a slot of a higher one only where clients hold man
   }
   EventLoop loop;
   Mailbox mailbox(loop);
-  tickets[4].home = &mailbox;
+  tickets[4].mailbox = &mailbox;
   CHECK(gate.enter(tickets[4], {.traffic_class = ClassId{1}}, now).kind ==
         dispatch::Offer::Kind::queued);
   slots[0].set_wait(SlotWait::client);
@@ -286,7 +287,7 @@ TEST_CASE("lower classes want a slot of a higher one only where clients hold man
   const auto load = slots[0].contention();
   REQUIRE(load);
   CHECK(load->only_lower_wait);
-  CHECK(gate.cancel(tickets[4], now));
+  CHECK(gate.cancel(tickets[4], now) == Withdrawal::withdrawn);
 }
 
 }  // namespace spillway::proxy

@@ -76,7 +76,7 @@ class Loop {
   Detached requests(Parking& parking) {
     for (int n = 0; n < kRequestsEach; ++n) {
       Ticket ticket;
-      ticket.home = &mailbox_;
+      ticket.mailbox = &mailbox_;
       ticket.parking = &parking;
       const ClassId traffic_class{static_cast<std::uint8_t>(below(3))};
       const TimePoint now = Clock::now();
@@ -102,7 +102,8 @@ class Loop {
         }
         while (!ticket.delivered && !cancelled) {
           const Wake wake = co_await parking.park({});
-          if (wake == Wake::client_gone) cancelled = gate_.cancel(ticket, Clock::now());
+          if (wake != Wake::client_gone) continue;
+          cancelled = gate_.cancel(ticket, Clock::now()) == Withdrawal::withdrawn;
         }
         if (cancelled) {
           ++tally_.cancelled;
@@ -233,7 +234,7 @@ TEST_CASE("the gates of successive configurations share the slots of the newest"
   EventLoop loop;
   Mailbox mailbox(loop);
   std::array<Ticket, 5> tickets;
-  for (Ticket& ticket : tickets) ticket.home = &mailbox;
+  for (Ticket& ticket : tickets) ticket.mailbox = &mailbox;
   using Kind = dispatch::Offer::Kind;
   CHECK(older.enter(tickets[0], {}, now).kind == Kind::granted);
   CHECK(older.enter(tickets[1], {}, now).kind == Kind::granted);
@@ -314,7 +315,7 @@ TEST_CASE(
   EventLoop loop;
   Mailbox mailbox(loop);
   for (std::size_t n = 3; n < tickets.size(); ++n) {
-    tickets[n].home = &mailbox;
+    tickets[n].mailbox = &mailbox;
     CHECK(gates[n - 3]->enter(tickets[n], {}, now).kind == dispatch::Offer::Kind::queued);
   }
   const auto load = slots[1].contention();
@@ -329,7 +330,7 @@ TEST_CASE(
   slots[2].release(now);  // to a waiter
   CHECK(moved.contention()->awaiting_client == 0);
   CHECK(moved.contention()->waiting == 1);
-  CHECK(newer.cancel(tickets[4], now));
+  CHECK(newer.cancel(tickets[4], now) == Withdrawal::withdrawn);
   CHECK_FALSE(Slot().contention());
   loop.poll();
   older.leave(ClassId{0}, Duration{1}, now);  // that waiter's
@@ -349,7 +350,7 @@ TEST_CASE("a gate grants no more slots than its effective limit") {
   CHECK(gate.limit() == 1);
 
   CHECK(gate.enter(tickets[1], {}, now).kind == Kind::queued);
-  CHECK(gate.cancel(tickets[1], now));
+  CHECK(gate.cancel(tickets[1], now) == Withdrawal::withdrawn);
   gate.limit_to(2, now);
   CHECK(gate.enter(tickets[1], {}, now).kind == Kind::granted);
   gate.leave(ClassId{0}, std::chrono::milliseconds(1), now);
