@@ -238,7 +238,8 @@ struct Purge {
 };
 
 // Periodic: expires jobs that waited too long, forgets those that ended long ago, recovers those of
-// proxies that ended. At most `limit` of each, and of content no more than kStepBytes says.
+// proxies that ended. At most `limit` of each, and of content no more than kStepBytes says; and
+// forgets Idempotency-Keys whose time is over, a step of them.
 struct Sweep {
   std::size_t limit = 0;
   std::uint32_t most_recoveries = 3;  // one more, and the job is dead as poison

@@ -19,7 +19,9 @@ SqliteKeys::SqliteKeys(Database& database)
         database, "SELECT fingerprint, id FROM " + table + " WHERE scope = ?1");
     window.insert = std::make_unique<Statement>(
         database, "INSERT INTO " + table + " (scope, fingerprint, id) VALUES (?1, ?2, ?3)");
-    window.clear = std::make_unique<Statement>(database, "DELETE FROM " + table);
+    window.clear = std::make_unique<Statement>(database, "DELETE FROM " + table +
+                                                             " WHERE scope IN (SELECT scope FROM " +
+                                                             table + " ORDER BY scope LIMIT ?1)");
   }
 }
 
@@ -94,13 +96,23 @@ void SqliteKeys::reopened(std::int64_t n) {
   window.is_changed = true;
 }
 
-void SqliteKeys::forget(jobs::WallTime now) {
+bool SqliteKeys::forget(jobs::WallTime now) {
+  bool has_cleared = false;
   for (Window& window : windows_) {
     if (window.keys == 0 || !window.is_over(now)) continue;
-    window.clear->execute();
-    window.keys = 0;
-    window.is_changed = true;
+    if (has_cleared) return true;
+    clear_some(window);
+    has_cleared = true;
+    if (window.keys > 0) return true;
   }
+  return false;
+}
+
+void SqliteKeys::clear_some(Window& window) {
+  window.clear->execute(kForgottenAtOnce);
+  const std::int64_t gone = sqlite3_changes(database_.handle());
+  window.keys = gone < kForgottenAtOnce ? 0 : std::max<std::int64_t>(1, window.keys - gone);
+  window.is_changed = true;
 }
 
 void SqliteKeys::rotate(jobs::WallTime now) {

@@ -1,9 +1,9 @@
 // Idempotency keys, in tables that are rotated by time and emptied as a whole.
 //
 // Keys are hashes: they fall on random pages of a B-tree, and a table of one day's keys would write
-// a page for each. A window's table stays small, and to forget its keys takes one statement. A
-// window is emptied when all its jobs have ended and the last key's time is over; as long as the
-// oldest one is not, the newest one goes on to be used.
+// a page for each. A window's table stays small, and its keys are forgotten in the order of their
+// pages, a step at a time. A window is emptied when all its jobs have ended and the last key's time
+// is over; as long as the oldest one is not, the newest one goes on to be used.
 #pragma once
 
 #include <array>
@@ -21,6 +21,7 @@ class SqliteKeys {
   static constexpr std::size_t kWindows = 8;
   static constexpr std::chrono::hours kWindow{6};
   static constexpr std::chrono::hours kKept{24};  // after the end of its job, at least
+  static constexpr std::int64_t kForgottenAtOnce = 10'000;
 
   struct Known {
     jobs::Digest fingerprint{};
@@ -37,8 +38,8 @@ class SqliteKeys {
   std::int64_t add(const jobs::IdempotencyKey& key, const jobs::JobId& id, jobs::WallTime now);
   void ended(std::int64_t window, jobs::WallTime at, std::chrono::milliseconds kept);
   void reopened(std::int64_t window);  // its job waits again
-  // Empties windows whose time is over.
-  void forget(jobs::WallTime now);
+  // Empties windows whose time is over: a step of one of them. True: there is more to do.
+  bool forget(jobs::WallTime now);
 
  private:
   struct Window {
@@ -53,6 +54,7 @@ class SqliteKeys {
   };
 
   void rotate(jobs::WallTime now);
+  void clear_some(Window& window);
 
   Database& database_;
   Statement update_;
