@@ -141,4 +141,62 @@ TEST_CASE("the keys of a window are deleted in steps, and all of them") {
   CHECK_FALSE(store.knows(1));
 }
 
+TEST_CASE("a job with a key that waits for weeks does not gather all new keys in its window") {
+  Keyed store;
+  constexpr std::uint64_t kDays = 20;
+  store.accept(0, 1, 24h * 30);
+  std::uint64_t most = 0;
+  for (std::uint64_t n = 1; n <= 24 * kDays; ++n) {
+    store.pass(1h);
+    store.accept(n, n + 1, 24h);
+    store.cancel(n, n + 1);
+    store.sweep_all();
+    most = std::max(most, std::ranges::max(store.keys()));
+    REQUIRE(store.knows(0));
+  }
+  CHECK(most <= 8);  // of six hours, and the one
+  CHECK(store.all_keys() <= 48 + 8);
+  // Its own is known for a day after its end, and not for ever.
+  store.cancel(0, 1);
+  for (const bool is_known : {true, false}) {
+    store.pass(is_known ? 23h : 2h);
+    store.sweep_all();
+    CHECK(store.knows(0) == is_known);
+  }
+}
+
+TEST_CASE("keys of jobs that wait are moved in steps, and stay theirs") {
+  Keyed store;
+  constexpr auto kStep = static_cast<std::uint64_t>(SqliteKeys::kLookedAtAtOnce);
+  constexpr std::uint64_t kJobs = 3 * kStep;
+  store.accept(0, kJobs, 24h * 30);
+  store.pass(1h);
+  store.cancel(0, kStep / 2);
+  store.pass(5h);
+  store.accept(kJobs, kJobs + 1, 24h * 30);  // the newest window is another one
+  store.pass(18h);
+  CHECK(store.sweep().has_more);
+  std::vector<std::uint64_t> keys = store.keys();
+  CHECK(keys[0] > kStep);
+  CHECK(keys[1] > 1);
+  CHECK(keys[1] <= kStep + 1);
+  store.reopen();
+  CHECK(store.sweep_all() >= 3);
+  keys = store.keys();
+  CHECK_MESSAGE(keys[0] == kStep / 2, "those whose jobs have ended");
+  CHECK(keys[1] == kJobs - kStep / 2 + 1);
+  for (std::uint64_t n = 0; n < kJobs; n += 97) {
+    const Enqueue again = store.ask(store.enqueue(n, 1h));
+    CHECK(again.result == Enqueue::Result::accepted);  // the same job, sent again
+    CHECK(store.knows(n));
+  }
+  store.pass(1h);
+  CHECK_MESSAGE(store.sweep_all() == 1, "the jobs of the first window have ended");
+  CHECK(store.keys()[0] == 0);
+  store.cancel(kStep / 2, kJobs + 1);
+  store.pass(25h);
+  store.sweep_all();
+  CHECK(store.all_keys() == 0);
+}
+
 }  // namespace spillway::store
