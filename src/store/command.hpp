@@ -108,9 +108,10 @@ struct Lanes {
   std::optional<jobs::Lane> next{};  // nullopt: these were the last
 };
 
-// A Claim, Sweep or Purge ends with the job with which it has gone through so much content (heads,
-// bodies, answers), so that no other command waits long. What a Sweep forgets in PostgreSQL does
-// not count: its content goes with its period.
+// A Sweep, a Purge, or all claims of a batch together end with the job with which they have gone
+// through so much content (heads, bodies, answers), so that no other command waits long. PostgreSQL
+// divides that among the lanes that are asked; of each the first job may be longer. What a Sweep
+// forgets there does not count: its content goes with its period.
 inline constexpr std::uint64_t kStepBytes = 4 << 20;
 
 // Leases up to `limit` jobs of a lane, those that are due first. Not expired ones, none that has an
@@ -125,7 +126,8 @@ struct Claim {
   std::size_t limit = 0;
   std::uint32_t most_recoveries = std::numeric_limits<std::uint32_t>::max();
   std::vector<jobs::LeasedJob> jobs{};
-  bool is_cut = false;                        // at kStepBytes: there may be more jobs
+  // At kStepBytes: there may be more jobs. Without any job: the claims before it took all of them.
+  bool is_cut = false;
   std::optional<std::uint32_t> least_left{};  // nullopt: none was left for its recoveries
 };
 

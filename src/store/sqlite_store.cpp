@@ -135,6 +135,7 @@ std::optional<Failure> SqliteStore::execute(std::span<Command* const> batch, Wal
   checkpoint_.keep_short();
   if (!is_loaded_) load();
   begin_.execute();
+  claim_.begin();
   turn_back(now);
   for (Command* command : batch) {
     if (database_.failed()) break;

@@ -254,7 +254,9 @@ void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
   const std::size_t pulled = claim.jobs.size();
   // It was asked for less than its turn, and has that; or its jobs are long.
   const bool has_more = claim.is_cut || (pulled >= claim.limit && claim.limit < turn->limit);
-  rotor_.took(*turn, pulled);
+  // Long jobs of other lanes have left it nothing of the batch: it comes before these in the next.
+  const bool is_passed_by = claim.is_cut && pulled == 0;
+  is_passed_by ? rotor_.give_up(*turn) : rotor_.took(*turn, pulled);
   end_turn(*turn, pulled);
   turns_.erase(turn);
   const std::string upstream = upstream_of(claim.lane.route);
