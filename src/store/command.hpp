@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.hpp"
 #include "jobs/job.hpp"
 
 namespace spillway::store {
@@ -30,13 +31,14 @@ struct Join {
   jobs::WallTime now = jobs::kNoTime;  // by the store's own clock; kNoTime: it has none
 };
 
-// Prolongs the lease, by the database's clock. Proxies that share the store tell each other in
-// thousandths of a job per second how fast they end jobs.
+// Prolongs the lease, by the database's clock: also one that is over, unless its proxy is held to
+// have ended (Sweep). Proxies that share the store tell each other in thousandths of a job per
+// second how fast they end jobs.
 struct Renew {
   Epoch epoch = 0;
   std::chrono::milliseconds lease{};
   std::int64_t rate = 0;
-  bool is_lost = false;                // it was over; its jobs may be another proxy's
+  bool is_lost = false;                // its jobs may be another proxy's
   jobs::WallTime now = jobs::kNoTime;  // as Join's, unless it is lost
   std::int64_t rate_of_others = 0;     // of all together, as they have renewed last
 };
@@ -242,9 +244,15 @@ struct Purge {
 // Periodic: expires jobs that waited too long, forgets those that ended long ago, recovers those of
 // proxies that ended. At most `limit` of each, and of content no more than kStepBytes says; and
 // forgets Idempotency-Keys whose time is over, a step of them.
+//
+// Of proxies that share the store one has ended if its lease is over, and its end was seen to stay
+// the same for `silence` by the asker's own clock, at which it is `at`: the store's clock may have
+// been set forward.
 struct Sweep {
   std::size_t limit = 0;
   std::uint32_t most_recoveries = 3;  // one more, and the job is dead as poison
+  Duration silence{0};
+  TimePoint at{};
   std::vector<jobs::JobId> expired{}, recovered{}, poisoned{};
   std::uint64_t forgotten = 0;
   bool has_more = false;

@@ -9,21 +9,27 @@ constexpr std::string_view kJoin =
     "INSERT INTO proxy (name, lease_end) VALUES ($1::bytea, now_ms() + $2::int8) "
     "RETURNING epoch, now_ms()";
 
+// What is over may have become so by a step of the clock. Once a proxy is condemned it is too late.
 constexpr std::string_view kRenew =
     "UPDATE proxy SET lease_end = now_ms() + $2::int8, rate = $3::int8 "
-    "WHERE epoch = $1::int8 AND NOT is_over AND lease_end > (SELECT now_ms()) "
+    "WHERE epoch = $1::int8 AND NOT is_over "
     "RETURNING epoch, now_ms(), (SELECT coalesce(sum(o.rate), 0)::int8 FROM proxy o "
     "WHERE o.epoch <> $1 AND NOT o.is_over AND o.lease_end > (SELECT now_ms()))";
 
 constexpr std::string_view kLeave = "DELETE FROM proxy WHERE epoch = $1::int8";
 
 // Once a proxy is condemned it claims nothing: a claim holds a share of its row. So the next
-// statement sees all that it ever leased.
+// statement sees all that it ever leased. $1, $2: which, each with the end of its lease; one that
+// has renewed it since has another end. $3: all whose lease is over.
 constexpr std::string_view kCondemn = R"sql(
 UPDATE proxy SET is_over = true WHERE epoch IN (
   SELECT epoch FROM proxy WHERE NOT is_over AND lease_end <= (SELECT now_ms())
+    AND ($3::bool OR
+         (epoch, lease_end) IN (SELECT i.* FROM unnest($1::int8[], $2::int8[]) AS i(epoch, lease_end)))
   FOR UPDATE SKIP LOCKED)
 )sql";
+
+constexpr std::string_view kSeeLeases = "SELECT epoch, lease_end FROM proxy WHERE NOT is_over";
 
 constexpr std::string_view kForgetProxies = R"sql(
 DELETE FROM proxy p WHERE is_over AND NOT EXISTS (SELECT FROM leased l WHERE l.epoch = p.epoch)
@@ -176,6 +182,7 @@ std::vector<PostgresStatementText> postgres_lease_statements() {
       {renew, std::string(kRenew)},
       {leave, std::string(kLeave)},
       {condemn, std::string(kCondemn)},
+      {see_leases, std::string(kSeeLeases)},
       {forget_proxies, std::string(kForgetProxies)},
       {end_waiting, std::string(kEndWaiting)},
       {pick_waiting, std::string(kOfWaiting)

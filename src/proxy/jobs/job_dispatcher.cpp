@@ -50,7 +50,9 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
   }
   if (now >= next_.sweep) {
     next_.sweep = now + kSweepEvery;
-    commands.push_back(store::Sweep{.limit = kSweepLimit});
+    // A lease is renewed each third: two of these without are too many.
+    commands.push_back(
+        store::Sweep{.limit = kSweepLimit, .silence = Duration(lease) * 2 / 3, .at = now});
   }
   if (now >= next_.totals) {
     next_.totals = now + kTotalsEvery;
