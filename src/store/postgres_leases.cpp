@@ -162,17 +162,18 @@ namespace {
 // Those that are seen to be silent from the next time on.
 void add_condemn(PostgresBatch& batch, const Sweep& sweep) {
   PostgresLeaseWatch& leases = batch.hints.leases();
-  PostgresColumn epochs(PostgresType::int8), ends(PostgresType::int8);
   const auto silent = leases.silent_for(sweep.silence, sweep.at);
-  for (const PostgresLeaseWatch::One& one : silent) {
-    epochs.add(one.epoch);
-    ends.add(one.lease_end);
-  }
   const bool is_at_once = sweep.silence == Duration{0};
-  if (is_at_once || !silent.empty()) {
+  for (const auto statement : {PostgresStatement::condemn, PostgresStatement::end_sessions}) {
+    if (silent.empty() && !is_at_once) break;
+    PostgresColumn epochs(PostgresType::int8), ends(PostgresType::int8);
+    for (const PostgresLeaseWatch::One& one : silent) {
+      epochs.add(one.epoch);
+      ends.add(one.lease_end);
+    }
     PostgresParameters parameters;
     parameters.add(std::move(epochs)).add(std::move(ends)).add(is_at_once);
-    batch.add(PostgresStatement::condemn, std::move(parameters));
+    batch.add(statement, std::move(parameters));
   }
   batch.add(PostgresStatement::see_leases, {}, [&leases, at = sweep.at](const PostgresRows& rows) {
     std::vector<PostgresLeaseWatch::One> seen;
