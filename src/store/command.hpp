@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/time.hpp"
 #include "jobs/job.hpp"
 
 namespace spillway::store {
@@ -30,13 +31,14 @@ struct Join {
   jobs::WallTime now = jobs::kNoTime;  // by the store's own clock; kNoTime: it has none
 };
 
-// Prolongs the lease, by the database's clock. Proxies that share the store tell each other in
-// thousandths of a job per second how fast they end jobs.
+// Prolongs the lease, by the database's clock: also one that is over, unless its proxy is held to
+// have ended (Sweep). Proxies that share the store tell each other in thousandths of a job per
+// second how fast they end jobs.
 struct Renew {
   Epoch epoch = 0;
   std::chrono::milliseconds lease{};
   std::int64_t rate = 0;
-  bool is_lost = false;                // it was over; its jobs may be another proxy's
+  bool is_lost = false;                // its jobs may be another proxy's
   jobs::WallTime now = jobs::kNoTime;  // as Join's, unless it is lost
   std::int64_t rate_of_others = 0;     // of all together, as they have renewed last
 };
@@ -108,9 +110,10 @@ struct Lanes {
   std::optional<jobs::Lane> next{};  // nullopt: these were the last
 };
 
-// A Claim, Sweep or Purge ends with the job with which it has gone through so much content (heads,
-// bodies, answers), so that no other command waits long. What a Sweep forgets in PostgreSQL does
-// not count: its content goes with its period.
+// A Sweep, a Purge, or all claims of a batch together end with the job with which they have gone
+// through so much content (heads, bodies, answers), so that no other command waits long. PostgreSQL
+// divides that among the lanes that are asked; of each the first job may be longer. What a Sweep
+// forgets there does not count: its content goes with its period.
 inline constexpr std::uint64_t kStepBytes = 4 << 20;
 
 // Leases up to `limit` jobs of a lane, those that are due first. Not expired ones, none that has an
@@ -125,7 +128,8 @@ struct Claim {
   std::size_t limit = 0;
   std::uint32_t most_recoveries = std::numeric_limits<std::uint32_t>::max();
   std::vector<jobs::LeasedJob> jobs{};
-  bool is_cut = false;                        // at kStepBytes: there may be more jobs
+  // At kStepBytes: there may be more jobs. Without any job: the claims before it took all of them.
+  bool is_cut = false;
   std::optional<std::uint32_t> least_left{};  // nullopt: none was left for its recoveries
 };
 
@@ -238,10 +242,17 @@ struct Purge {
 };
 
 // Periodic: expires jobs that waited too long, forgets those that ended long ago, recovers those of
-// proxies that ended. At most `limit` of each, and of content no more than kStepBytes says.
+// proxies that ended. At most `limit` of each, and of content no more than kStepBytes says; and
+// forgets Idempotency-Keys whose time is over, a step of them.
+//
+// Of proxies that share the store one has ended if its lease is over, and its end was seen to stay
+// the same for `silence` by the asker's own clock, at which it is `at`: the store's clock may have
+// been set forward.
 struct Sweep {
   std::size_t limit = 0;
   std::uint32_t most_recoveries = 3;  // one more, and the job is dead as poison
+  Duration silence{0};
+  TimePoint at{};
   std::vector<jobs::JobId> expired{}, recovered{}, poisoned{};
   std::uint64_t forgotten = 0;
   bool has_more = false;

@@ -225,17 +225,16 @@ void MemoryJobs::execute(Claim& command, WallTime now) {
   const auto lane = claimable_.find(command.lane);
   if (lane == claimable_.end() || !is_registered(command.epoch)) return;
   std::vector<Seq> seqs;
-  std::uint64_t bytes = 0;
   for (const auto& [due, seq] : lane->second) {
     if (due > now || seqs.size() == command.limit) break;
-    command.is_cut = bytes >= kStepBytes;
+    command.is_cut = claimed_bytes_ >= kStepBytes;
     if (command.is_cut) break;
     const One& one = jobs_.at(seq);
     if (one.job.expires <= now) continue;
     const std::uint32_t recoveries = one.progress.recoveries;
     if (recoveries <= command.most_recoveries) {
       seqs.push_back(seq);
-      bytes += one.content_bytes();
+      claimed_bytes_ += one.content_bytes();
     } else {
       command.least_left = std::min(command.least_left.value_or(recoveries), recoveries);
     }

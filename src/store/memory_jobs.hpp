@@ -15,6 +15,8 @@ namespace spillway::store {
 
 class MemoryJobs {
  public:
+  // Of a batch, whose claims go through kStepBytes together.
+  void begin() { claimed_bytes_ = 0; }
   void execute(Join& command, jobs::WallTime now);
   void execute(Renew& command, jobs::WallTime now);
   void execute(Leave& command, jobs::WallTime now);
@@ -97,6 +99,7 @@ class MemoryJobs {
   std::map<jobs::Digest, Key> keys_;
   std::set<std::pair<jobs::WallTime, jobs::Digest>> old_keys_;
   std::uint64_t bytes_ = 0;
+  std::uint64_t claimed_bytes_ = 0;  // of this batch
 };
 
 }  // namespace spillway::store

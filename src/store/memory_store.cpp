@@ -12,6 +12,7 @@ class MemoryStore final : public JobStore {
   std::optional<Failure> execute(std::span<Command* const> batch, jobs::WallTime now) override {
     if (const auto by = clock_.back(now); by.count() > 0) jobs_.turn_back(by, now);
     clock_.settled(now);
+    jobs_.begin();
     for (Command* command : batch) {
       std::visit([&](auto& verb) { jobs_.execute(verb, now); }, *command);
     }

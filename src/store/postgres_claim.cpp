@@ -88,7 +88,7 @@ void add_claims(PostgresBatch& batch, std::span<Claim* const> group) {
       .add(std::move(from))
       .add(std::move(limits))
       .add(std::move(recoveries))
-      .add(sql_limit(kStepBytes));
+      .add(sql_limit(kStepBytes / group.size()));
   const auto statement = tells ? PostgresStatement::claim_and_tell : PostgresStatement::claim;
   batch.add(statement, std::move(parameters),
             [&batch, claims = std::vector<Claim*>(group.begin(), group.end())](

@@ -14,12 +14,15 @@ namespace {
 // Settings of the session. Every statement is meant to go through indices, whatever the statistics
 // of tables that grow and shrink all the time say at the moment, and is planned once.
 //
+// A proxy that stands still between two steps of a transaction has locks, of orders for one. So it
+// loses its session before lock_timeout ends what others wait for them with.
+//
 // None of the first three ends a statement while the server waits for its client to read rows, as
 // of a claim, which keeps its proxy from being condemned. TCP's do: a client that takes nothing for
 // as long has given up itself. On a Unix socket they mean nothing.
 constexpr const char* kSession =
     "SET statement_timeout = '9s'; SET lock_timeout = '5s'; "
-    "SET idle_in_transaction_session_timeout = '30s'; "
+    "SET idle_in_transaction_session_timeout = '3s'; "
     "SET tcp_user_timeout = '10s'; SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; "
     "SET tcp_keepalives_count = 3; "
     "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; "

@@ -105,6 +105,7 @@ void PostgresHints::forget() {
   marks_.clear();
   appeared_.clear();
   forget_counts();
+  leases_ = {};
 }
 
 }  // namespace spillway::store

@@ -14,6 +14,9 @@
 // Other proxies' changes are seen by the next count, within a second (or 50 times what it takes),
 // so max_pending may be exceeded by what the others accept in that time. So it is with the tenants
 // of a route: those of which most jobs wait are counted, and of another one what was added since.
+//
+// Leases: since when each has had its end. After a failure of the store, which others may not have
+// reached either, they have time to renew them.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +26,7 @@
 
 #include "base/time.hpp"
 #include "jobs/job.hpp"
+#include "store/postgres_lease_watch.hpp"
 
 namespace spillway::store {
 
@@ -60,6 +64,8 @@ class PostgresHints {
     counts_.clear();
     tenants_.clear();
   }
+
+  PostgresLeaseWatch& leases() { return leases_; }
 
   void forget();
 
@@ -104,6 +110,7 @@ class PostgresHints {
   std::uint64_t recoveries_ = 0;
   std::map<std::string, Count> counts_;
   std::map<std::string, TenantCount> tenants_;
+  PostgresLeaseWatch leases_;
   Duration full_scan_{};
 };
 

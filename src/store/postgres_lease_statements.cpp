@@ -7,24 +7,46 @@ namespace spillway::store {
 namespace {
 
 constexpr std::string_view kJoin =
-    "INSERT INTO proxy (name, lease_end) VALUES ($1::bytea, now_ms() + $2::int8) "
+    "INSERT INTO proxy (name, lease_end, backend, backend_since) "
+    "VALUES ($1::bytea, now_ms() + $2::int8, pg_backend_pid(), "
+    "(SELECT a.backend_start FROM pg_stat_activity a WHERE a.pid = pg_backend_pid())) "
     "RETURNING epoch, now_ms()";
 
+// What is over may have become so by a step of the clock. Once a proxy is condemned it is too late.
 constexpr std::string_view kRenew =
-    "UPDATE proxy SET lease_end = now_ms() + $2::int8, rate = $3::int8 "
-    "WHERE epoch = $1::int8 AND NOT is_over AND lease_end > (SELECT now_ms()) "
+    "UPDATE proxy SET lease_end = now_ms() + $2::int8, rate = $3::int8, "
+    "backend = pg_backend_pid(), backend_since = "
+    "(SELECT a.backend_start FROM pg_stat_activity a WHERE a.pid = pg_backend_pid()) "
+    "WHERE epoch = $1::int8 AND NOT is_over "
     "RETURNING epoch, now_ms(), (SELECT coalesce(sum(o.rate), 0)::int8 FROM proxy o "
     "WHERE o.epoch <> $1 AND NOT o.is_over AND o.lease_end > (SELECT now_ms()))";
 
 constexpr std::string_view kLeave = "DELETE FROM proxy WHERE epoch = $1::int8";
 
 // Once a proxy is condemned it claims nothing: a claim holds a share of its row. So the next
-// statement sees all that it ever leased.
+// statement sees all that it ever leased. $1, $2: which, each with the end of its lease; one that
+// has renewed it since has another end. $3: all whose lease is over.
 constexpr std::string_view kCondemn = R"sql(
 UPDATE proxy SET is_over = true WHERE epoch IN (
   SELECT epoch FROM proxy WHERE NOT is_over AND lease_end <= (SELECT now_ms())
+    AND ($3::bool OR
+         (epoch, lease_end) IN (SELECT i.* FROM unnest($1::int8[], $2::int8[]) AS i(epoch, lease_end)))
   FOR UPDATE SKIP LOCKED)
 )sql";
+
+// What such a proxy has begun holds locks for as long as it stands still, over a Unix socket for
+// ever: a share of its row, so that it is not condemned, or those of orders. So its session is
+// ended if it is at work. $1 to $3 as for kCondemn. A role may end sessions of its own.
+constexpr std::string_view kEndSessions = R"sql(
+SELECT count(pg_terminate_backend(a.pid)) FROM proxy p
+JOIN pg_stat_activity a ON a.pid = p.backend AND a.backend_start = p.backend_since
+WHERE p.lease_end <= (SELECT now_ms())
+  AND ($3::bool OR
+       (p.epoch, p.lease_end) IN (SELECT i.* FROM unnest($1::int8[], $2::int8[]) AS i(epoch, lease_end)))
+  AND a.usename = current_user AND a.state <> 'idle' AND a.pid <> pg_backend_pid()
+)sql";
+
+constexpr std::string_view kSeeLeases = "SELECT epoch, lease_end FROM proxy WHERE NOT is_over";
 
 constexpr std::string_view kForgetProxies = R"sql(
 DELETE FROM proxy p WHERE is_over AND NOT EXISTS (SELECT FROM leased l WHERE l.epoch = p.epoch)
@@ -177,6 +199,8 @@ std::vector<PostgresStatementText> postgres_lease_statements() {
       {renew, std::string(kRenew)},
       {leave, std::string(kLeave)},
       {condemn, std::string(kCondemn)},
+      {end_sessions, std::string(kEndSessions)},
+      {see_leases, std::string(kSeeLeases)},
       {forget_proxies, std::string(kForgetProxies)},
       {end_waiting, std::string(kEndWaiting)},
       {pick_waiting, std::string(kOfWaiting)

@@ -158,13 +158,41 @@ void do_release(PostgresBatch& batch, Release& release) {
   batch.flush();
 }
 
+namespace {
+
+// Those that are seen to be silent from the next time on.
+void add_condemn(PostgresBatch& batch, const Sweep& sweep) {
+  PostgresLeaseWatch& leases = batch.hints.leases();
+  const auto silent = leases.silent_for(sweep.silence, sweep.at);
+  const bool is_at_once = sweep.silence == Duration{0};
+  for (const auto statement : {PostgresStatement::condemn, PostgresStatement::end_sessions}) {
+    if (silent.empty() && !is_at_once) break;
+    PostgresColumn epochs(PostgresType::int8), ends(PostgresType::int8);
+    for (const PostgresLeaseWatch::One& one : silent) {
+      epochs.add(one.epoch);
+      ends.add(one.lease_end);
+    }
+    PostgresParameters parameters;
+    parameters.add(std::move(epochs)).add(std::move(ends)).add(is_at_once);
+    batch.add(statement, std::move(parameters));
+  }
+  batch.add(PostgresStatement::see_leases, {}, [&leases, at = sweep.at](const PostgresRows& rows) {
+    std::vector<PostgresLeaseWatch::One> seen;
+    for (int row = 0; row < rows.size(); ++row)
+      seen.push_back({rows.number<Epoch>(row, 0), rows.time(row, 1)});
+    leases.see(seen, at);
+  });
+}
+
+}  // namespace
+
 void do_sweep(PostgresBatch& batch, Sweep& sweep) {
   std::vector<Held> orphans;
   std::vector<Expiring> expiring;
   sweep.expired.clear();
   sweep.recovered.clear();
   sweep.poisoned.clear();
-  batch.add(PostgresStatement::condemn);
+  add_condemn(batch, sweep);
   batch.add(PostgresStatement::pick_orphans, with_limit(sweep.limit), read_held(orphans));
   batch.add(PostgresStatement::pick_expired, with_limit(sweep.limit), read_expiring(expiring));
   PostgresParameters forget = with_limit(sweep.limit);

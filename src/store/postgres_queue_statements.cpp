@@ -99,9 +99,10 @@ SELECT EXISTS (SELECT FROM line l WHERE l.ordered_by = $1::uuid AND l.route = $2
 
 // $2 to $7: of each lane what it is called, a low watermark of due (so that the rows that were
 // claimed before, and which a long transaction keeps from being vacuumed, are not read again), how
-// many jobs it is asked for, and how often these may have been recovered. $8: kStepBytes, of each
-// lane; they are added up in the order in which the rows come, without another sort. No lane twice:
-// a second scan skips what the first one has found only if that was deleted before it began.
+// many jobs it is asked for, and how often these may have been recovered. $8: the part of
+// each lane of kStepBytes; bodies are added up in the order in which the rows come, without another
+// sort. No lane twice: a second scan skips what the first one has found only if that was deleted
+// before it began.
 //
 // To tell of jobs that were left for their recoveries costs another scan, no further than the first
 // one has read: a row without id says of a lane in which there are some what the fewest recoveries

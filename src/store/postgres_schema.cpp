@@ -333,7 +333,14 @@ ALTER TABLE room_secret
 UPDATE room_secret SET lasting = secret;
 )sql";
 
-constexpr std::array kMigrations{kFirst, kHistory, kRates, kRooms, kPostgresKept, kRoomSecrets};
+// backend        the process of the server that has done its last Join or Renew
+// backend_since  tells it from a later one of that number
+constexpr std::string_view kBackends = R"sql(
+ALTER TABLE proxy ADD COLUMN backend integer, ADD COLUMN backend_since timestamptz;
+)sql";
+
+constexpr std::array kMigrations{kFirst,        kHistory,     kRates,   kRooms,
+                                 kPostgresKept, kRoomSecrets, kBackends};
 
 }  // namespace
 

@@ -16,6 +16,8 @@ enum class PostgresStatement : std::uint8_t {
   renew,
   leave,
   condemn,         // proxies whose lease is over
+  end_sessions,    // of those proxies, and of those that could not be condemned
+  see_leases,      // of the others
   forget_proxies,  // those of them that hold no job any more
   lock_lines,
   enqueue,

@@ -116,8 +116,8 @@ void SqliteChange::operator()(Sweep& command, WallTime now) {
   const bool more_expired = expire(command, now);
   const bool more_recovered = recover(command, now);
   const bool more_forgotten = forget(command, now);
-  command.has_more = more_expired || more_recovered || more_forgotten;
-  keys_.forget(now);
+  const bool more_keys = keys_.forget(now);
+  command.has_more = more_expired || more_recovered || more_forgotten || more_keys;
 }
 
 bool SqliteChange::expire(Sweep& command, WallTime now) {

@@ -91,11 +91,10 @@ void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
   std::vector<jobs::JobState> states;
   {
     std::size_t expired = 0;
-    std::uint64_t bytes = 0;
     Rows rows = claimable_.with(std::int64_t{command.lane.rank}, *route,
                                 static_cast<std::int64_t>(command.lane.tenant), number_of(now));
     while (found.size() < command.limit && expired < kMostExpired) {
-      command.is_cut = bytes >= kStepBytes;
+      command.is_cut = bytes_ >= kStepBytes;
       if (command.is_cut || !rows.next()) break;
       if (time_of(rows.number(4)) <= now) {
         ++expired;
@@ -107,7 +106,7 @@ void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
         continue;
       }
       command.jobs.push_back(leased_job(rows, command.lane));
-      bytes += command.jobs.back().head.size() + command.jobs.back().body.size();
+      bytes_ += command.jobs.back().head.size() + command.jobs.back().body.size();
       found.push_back(rows.number(0));
       states.push_back(static_cast<jobs::JobState>(rows.number(11)));
     }

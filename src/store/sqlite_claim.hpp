@@ -16,6 +16,8 @@ class SqliteClaim {
  public:
   SqliteClaim(Database& database, SqliteLedger& ledger);
 
+  // Claims of one transaction go through kStepBytes together.
+  void begin() { bytes_ = 0; }
   void operator()(Lanes& command, jobs::WallTime now);
   void operator()(Claim& command, jobs::WallTime now);
 
@@ -44,7 +46,8 @@ class SqliteClaim {
 
   SqliteLedger& ledger_;
   Statement next_lane_, claimable_, lease_, is_registered_;
-  Step seen_;  // by oldest_due()
+  std::uint64_t bytes_ = 0;  // that claims have gone through
+  Step seen_;                // by oldest_due()
   OldestDue oldest_, oldest_so_far_;
 };
 

@@ -143,6 +143,4 @@ std::optional<Failure> prepare_file(const path& file, const Schema& schema) {
   return std::nullopt;
 }
 
-bool was_left_open(const path& file) { return size_of(beside(file, "-wal")) > 0; }
-
 }  // namespace spillway::store

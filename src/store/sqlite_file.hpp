@@ -28,7 +28,4 @@ class FileLock {
 // beside and renamed, so that it is there whole or not at all. Its mode is 0600.
 std::optional<Failure> prepare_file(const std::filesystem::path& file, const Schema& schema);
 
-// The last process that had it did not close it.
-bool was_left_open(const std::filesystem::path& file);
-
 }  // namespace spillway::store

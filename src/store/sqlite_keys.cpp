@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "store/sqlite_time.hpp"
 
@@ -11,7 +12,8 @@ SqliteKeys::SqliteKeys(Database& database)
     : database_(database),
       update_(database,
               "INSERT OR REPLACE INTO key_windows (n, began, keys, unfinished, keep_until)"
-              " VALUES (?1, ?2, ?3, ?4, ?5)") {
+              " VALUES (?1, ?2, ?3, ?4, ?5)"),
+      move_job_(database, "UPDATE jobs SET key_window = ?2 WHERE seq = ?1") {
   for (std::size_t n = 0; n < kWindows; ++n) {
     const std::string table = "keys_" + std::to_string(n);
     Window& window = windows_[n];
@@ -19,7 +21,21 @@ SqliteKeys::SqliteKeys(Database& database)
         database, "SELECT fingerprint, id FROM " + table + " WHERE scope = ?1");
     window.insert = std::make_unique<Statement>(
         database, "INSERT INTO " + table + " (scope, fingerprint, id) VALUES (?1, ?2, ?3)");
-    window.clear = std::make_unique<Statement>(database, "DELETE FROM " + table);
+    window.remove =
+        std::make_unique<Statement>(database, "DELETE FROM " + table + " WHERE scope = ?1");
+    // Of so many keys, in their order, those of jobs that have not ended; `seq` is NULL for others.
+    window.unfinished_after = std::make_unique<Statement>(
+        database,
+        "SELECT k.scope, k.fingerprint, k.id, jobs.seq FROM (SELECT scope, fingerprint, id"
+        " FROM " +
+            table +
+            " WHERE scope > ?1 ORDER BY scope LIMIT ?2) AS k"
+            " LEFT JOIN jobs ON jobs.id = k.id AND jobs.ended IS NULL"
+            " AND jobs.key_window = " +
+            std::to_string(n));
+    window.clear = std::make_unique<Statement>(database, "DELETE FROM " + table +
+                                                             " WHERE scope IN (SELECT scope FROM " +
+                                                             table + " ORDER BY scope LIMIT ?1)");
   }
 }
 
@@ -28,6 +44,8 @@ void SqliteKeys::load() {
     window.began = window.keep_until = jobs::kNoTime;
     window.keys = window.unfinished = 0;
     window.is_changed = false;
+    window.looked_to.clear();
+    window.look_from = jobs::kNoTime;
   }
   newest_ = 0;
   Statement all(database_, "SELECT n, began, keys, unfinished, keep_until FROM key_windows");
@@ -94,13 +112,72 @@ void SqliteKeys::reopened(std::int64_t n) {
   window.is_changed = true;
 }
 
-void SqliteKeys::forget(jobs::WallTime now) {
-  for (Window& window : windows_) {
-    if (window.keys == 0 || !window.is_over(now)) continue;
-    window.clear->execute();
-    window.keys = 0;
-    window.is_changed = true;
+bool SqliteKeys::forget(jobs::WallTime now) {
+  bool has_done_one = false;
+  for (std::size_t n = 0; n < kWindows; ++n) {
+    Window& window = windows_[n];
+    const auto has_work = [&] {
+      return window.keys != 0 && (window.is_over(now) || holds_up(window, now));
+    };
+    if (!has_work()) continue;
+    if (has_done_one) return true;
+    window.is_over(now) ? clear_some(window) : move_some(n, now);
+    has_done_one = true;
+    if (has_work()) return true;
   }
+  return false;
+}
+
+// Some of its jobs wait for long. One that is replayed may be passed by: it is looked for later.
+bool SqliteKeys::holds_up(const Window& window, jobs::WallTime now) const {
+  return &window != &windows_[newest_] && window.unfinished > 0 && now - window.began >= kKept &&
+         window.look_from <= now;
+}
+
+void SqliteKeys::move_some(std::size_t n, jobs::WallTime now) {
+  struct Waiting {
+    jobs::Digest scope{}, fingerprint{};
+    jobs::JobId id;
+    std::int64_t seq = 0;
+  };
+  Window& window = windows_[n];
+  Window& newest = windows_[newest_];
+  std::vector<Waiting> found;
+  std::int64_t looked_at = 0;
+  {
+    const std::string after = window.looked_to;
+    Rows rows = window.unfinished_after->with(blob(after), kLookedAtAtOnce);
+    for (; rows.next(); ++looked_at) {
+      window.looked_to = std::max(window.looked_to, rows.text(0));
+      if (rows.is_null(3)) continue;
+      Waiting& one = found.emplace_back();
+      rows.read(0, one.scope);
+      rows.read(1, one.fingerprint);
+      rows.read(2, one.id.bytes);
+      one.seq = rows.number(3);
+    }
+  }
+  for (const Waiting& one : found) {
+    window.remove->execute(blob(one.scope));
+    newest.insert->execute(blob(one.scope), blob(one.fingerprint), blob(one.id.bytes));
+    move_job_.execute(one.seq, static_cast<std::int64_t>(newest_));
+  }
+  const auto moved = static_cast<std::int64_t>(found.size());
+  window.keys -= moved;
+  window.unfinished -= moved;
+  newest.keys += moved;
+  newest.unfinished += moved;
+  if (moved > 0) window.is_changed = newest.is_changed = true;
+  if (looked_at == kLookedAtAtOnce) return;
+  window.looked_to.clear();
+  window.look_from = now + kWindow;
+}
+
+void SqliteKeys::clear_some(Window& window) {
+  window.clear->execute(kForgottenAtOnce);
+  const std::int64_t gone = sqlite3_changes(database_.handle());
+  window.keys = gone < kForgottenAtOnce ? 0 : std::max<std::int64_t>(1, window.keys - gone);
+  window.is_changed = true;
 }
 
 void SqliteKeys::rotate(jobs::WallTime now) {
@@ -111,6 +188,8 @@ void SqliteKeys::rotate(jobs::WallTime now) {
   if (windows_[next].keys != 0) return;
   newest_ = next;
   windows_[next].began = now;
+  windows_[next].looked_to.clear();
+  windows_[next].look_from = jobs::kNoTime;
 }
 
 }  // namespace spillway::store

@@ -15,7 +15,8 @@ using jobs::WallTime;
 
 namespace {
 
-// quick_check reads the whole file, at some 500 MB/s: only of a small one is it done at each start.
+// quick_check reads the whole file, at some 500 MB/s: a large one would start late. So it is done
+// of a small one only.
 constexpr std::int64_t kMostChecked = std::int64_t{32} << 20;
 
 // secure_delete: Debian's SQLite fills deleted content with zeros, which writes each body once
@@ -50,7 +51,6 @@ SqliteStore::SqliteStore(FileLock lock)
 SqliteStore::~SqliteStore() = default;
 
 std::optional<Failure> SqliteStore::open(const std::filesystem::path& file, const KeyMark& mark) {
-  const bool is_unclean = was_left_open(file);
   if (!database_.open(file.string())) return database_.failure();
   // As long as the file is not known to be ours, closing it must not write to it.
   sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -62,7 +62,7 @@ std::optional<Failure> SqliteStore::open(const std::filesystem::path& file, cons
                        std::to_string(kJobTables.newest()) + ")"};
   }
   std::optional<Failure> failure;
-  if (is_unclean) check(file, failure);
+  check(file, failure);
   if (failure) return failure;
   database_.run(kSettings);
   const std::string mode = database_.text("PRAGMA journal_mode = WAL");
@@ -135,6 +135,7 @@ std::optional<Failure> SqliteStore::execute(std::span<Command* const> batch, Wal
   checkpoint_.keep_short();
   if (!is_loaded_) load();
   begin_.execute();
+  claim_.begin();
   turn_back(now);
   for (Command* command : batch) {
     if (database_.failed()) break;

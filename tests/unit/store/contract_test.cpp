@@ -158,8 +158,8 @@ TEST_CASE(
     store.pass(8s);
     CHECK(store.sweep().recovered.empty());
     store.pass(3s);
-    CHECK(store.ask(Renew{epoch, 10s}).is_lost);
     CHECK(store.sweep().recovered == Ids{job_id(1)});
+    CHECK(store.ask(Renew{epoch, 10s}).is_lost);
     CHECK(store.state(1) == "retrying");
     CHECK(store.find(1)->progress.recoveries == 1);
     CHECK(store.find(1)->progress.attempts == 0);

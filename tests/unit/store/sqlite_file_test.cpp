@@ -140,8 +140,7 @@ TEST_CASE("a store of a later version is refused and stays as it is") {
   check_refused(directory, Failure::Kind::newer_version, "later version");
 }
 
-TEST_CASE(
-    "a damaged file is refused at its start, or when its damage is met, and is not replaced") {
+TEST_CASE("a damaged file is refused at the start, though it was closed, and is not replaced") {
   const support::TemporaryDirectory directory;
   const path file = directory.path() / "jobs.db";
   {
@@ -163,15 +162,15 @@ TEST_CASE(
     std::string damaged = whole;
     damaged.replace(4096 * 10, damaged.size() - 4096 * 10, damaged.size() - 4096 * 10, '\x5a');
     directory.write("jobs.db", damaged);
-    const Opened opened = open_in(directory);
-    Failure failure = opened.failure;
-    if (opened.store) {
-      Command command = Find{job_id(50)};
-      Command claim = Lanes{10};
-      Command* const batch[] = {&command, &claim};
-      failure = opened.store->execute(batch, kNow).value_or(Failure{});
-    }
-    CHECK(failure.kind == Failure::Kind::corrupt);
+    check_refused(directory, Failure::Kind::corrupt, "is damaged");
+  }
+  SUBCASE("one page of a table is overwritten, far from where it begins") {
+    std::string damaged = whole;
+    constexpr std::size_t kPage = 8192;
+    const std::size_t page = whole.size() / kPage / 2;
+    damaged.replace(kPage * page, kPage, kPage, '\x5a');
+    directory.write("jobs.db", damaged);
+    check_refused(directory, Failure::Kind::corrupt, "is damaged");
   }
 }
 

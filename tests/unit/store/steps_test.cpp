@@ -77,15 +77,14 @@ TEST_CASE("a claim ends with so much content, and says that there may be more") 
     jobs::NewJob job = store.job(kJobs);
     job.lane = other;
     store.enqueue(job);
-    std::vector<Command> batch{Claim{epoch, store.job(0).lane, 16}, Claim{epoch, other, 16}};
-    store.execute(batch);
-    const auto& first = std::get<Claim>(batch[0]);
+    const Claim first = store.ask(Claim{epoch, store.job(0).lane, 16});
     CHECK(first.is_cut);
     REQUIRE(first.jobs.size() == kStep);
     CHECK(first.jobs.front().id == job_id(0));
     CHECK(first.jobs.back().id == job_id(kStep - 1));
-    CHECK_FALSE(std::get<Claim>(batch[1]).is_cut);
-    CHECK(std::get<Claim>(batch[1]).jobs.size() == 1);
+    const Claim of_other = store.ask(Claim{epoch, other, 16});
+    CHECK_FALSE(of_other.is_cut);
+    CHECK(of_other.jobs.size() == 1);
     const Claim second = store.ask(Claim{epoch, store.job(0).lane, 3});
     CHECK_MESSAGE(second.jobs.size() == 3, "as many as were asked for");
     CHECK_FALSE(second.is_cut);
@@ -93,6 +92,45 @@ TEST_CASE("a claim ends with so much content, and says that there may be more") 
     const Claim last = store.ask(Claim{epoch, store.job(0).lane, 16});
     CHECK(last.jobs.size() == kJobs - 3 - 2 * kStep);
     CHECK_FALSE(last.is_cut);
+  });
+}
+
+TEST_CASE("claims of one batch end with so much content together; what is left out is not empty") {
+  each_store([](UnderTest& store) {
+    constexpr std::uint64_t kLanes = 16, kOfEach = 2;
+    constexpr std::size_t kBody = kLong / 2;
+    const Epoch epoch = store.join(24h);
+    std::vector<std::uint64_t> left(kLanes, kOfEach);
+    for (std::uint64_t n = 0; n < kLanes * kOfEach; ++n) {
+      jobs::NewJob job = store.job(n);
+      job.lane.tenant = TenantId{n % kLanes};
+      job.body = std::string(kBody, 'b');
+      store.enqueue(job);
+    }
+    std::uint64_t claimed = 0;
+    for (std::uint64_t batches = 0; claimed < kLanes * kOfEach; ++batches) {
+      REQUIRE_MESSAGE(batches < kLanes * kOfEach, "each claims some");
+      std::vector<Command> batch;
+      for (std::uint64_t n = 0; n < kLanes; ++n)
+        batch.emplace_back(Claim{epoch, {3, "orders", TenantId{n}}, 16});
+      store.execute(batch);
+      std::uint64_t bytes = 0;
+      for (std::uint64_t n = 0; n < kLanes; ++n) {
+        const Claim& claim = std::get<Claim>(batch[n]);
+        claimed += claim.jobs.size();
+        left[n] -= claim.jobs.size();
+        for (const jobs::LeasedJob& job : claim.jobs) bytes += job.head.size() + job.body.size();
+        CAPTURE(batches);
+        CAPTURE(n);
+        CHECK((claim.is_cut || left[n] == 0));
+      }
+      // Each ends with a job: of a shared store that of each lane.
+      const std::uint64_t last_ones = store.is_shared() ? kLanes : 1;
+      CHECK(bytes < kStepBytes + last_ones * (kBody + 1000));
+    }
+    const Claim after = store.ask(Claim{epoch, {3, "orders", TenantId{1}}, 16});
+    CHECK(after.jobs.empty());
+    CHECK_MESSAGE(!after.is_cut, "this one is empty");
   });
 }
 

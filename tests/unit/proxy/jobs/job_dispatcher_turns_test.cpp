@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "unit/proxy/jobs/played_store.hpp"
@@ -68,6 +69,30 @@ TEST_CASE("a lane whose claim ended for the length of its jobs is asked again at
     play.ask();
     CHECK(play.asked<store::Claim>() == is_cut);
   }
+}
+
+// The store gives one long job a batch, to the lane that it comes to first.
+TEST_CASE("lanes for which long jobs of others have left nothing of a batch take turns with them") {
+  Play play(nlohmann::json{{"concurrency", 100}});
+  constexpr std::uint32_t kLanes = 4;
+  for (std::uint32_t tenant = 0; tenant < kLanes; ++tenant)
+    play.see({jobs::kLowestRank, "export", TenantId{tenant}});
+  for (std::uint8_t batch = 0; batch < kLanes; ++batch) {
+    play.ask();
+    bool is_used_up = false;
+    play.answer<store::Claim>([&](store::Claim& claim) {
+      claim.is_cut = true;
+      if (std::exchange(is_used_up, true)) return;
+      jobs::LeasedJob job;
+      job.id.bytes[0] = batch;
+      job.lane = claim.lane;
+      claim.jobs.push_back(std::move(job));
+    });
+  }
+  std::set<jobs::Lane> lanes;
+  for (const jobs::LeasedJob& job : play.handed) lanes.insert(job.lane);
+  CHECK(play.handed.size() == kLanes);
+  CHECK(lanes.size() == kLanes);
 }
 
 TEST_CASE("claims that failed take up no room") {

@@ -1,0 +1,202 @@
+// Idempotency-Keys of a SQLite store: tables that are rotated by time.
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/sqlite_keys.hpp"
+#include "support/temporary_directory.hpp"
+#include "unit/store/under_test.hpp"
+
+namespace spillway::store {
+namespace {
+
+// Its clock is the test's.
+class Keyed {
+ public:
+  Keyed() : opened_(open_store("sqlite:jobs.db", directory_.path())) { REQUIRE(opened_.store); }
+
+  void pass(std::chrono::milliseconds time) { now_ += time; }
+  void execute(std::vector<Command>& batch) {
+    std::vector<Command*> commands;
+    for (Command& command : batch) commands.push_back(&command);
+    const std::optional<Failure> failure = opened_.store->execute(commands, now_);
+    if (failure) FAIL(failure->text);
+  }
+  template <class Verb>
+  Verb ask(Verb verb) {
+    std::vector<Command> batch{std::move(verb)};
+    execute(batch);
+    return std::get<Verb>(std::move(batch.front()));
+  }
+
+  // Jobs [from, to), each with its key.
+  void accept(std::uint64_t from, std::uint64_t to, std::chrono::milliseconds ttl) {
+    std::vector<Command> batch;
+    for (std::uint64_t n = from; n < to; ++n) batch.emplace_back(enqueue(n, ttl));
+    execute(batch);
+    for (const Command& command : batch)
+      REQUIRE(std::get<Enqueue>(command).result == Enqueue::Result::accepted);
+  }
+  // Each of them ends.
+  void cancel(std::uint64_t from, std::uint64_t to) {
+    std::vector<Command> batch;
+    for (std::uint64_t n = from; n < to; ++n) {
+      Cancel cancel;
+      cancel.id = job_id(n);
+      batch.emplace_back(cancel);
+    }
+    execute(batch);
+  }
+  Enqueue enqueue(std::uint64_t n, std::chrono::milliseconds ttl) const {
+    Enqueue enqueue;
+    enqueue.job.id = job_id(n);
+    enqueue.job.lane = {3, "orders", TenantId{1}};
+    enqueue.job.accepted = now_;
+    enqueue.job.expires = now_ + ttl;
+    enqueue.job.kept = 1h;
+    enqueue.job.idempotency = jobs::IdempotencyKey{scope(n), {1}};
+    enqueue.max_pending = 1'000'000;
+    return enqueue;
+  }
+  bool knows(std::uint64_t n) { return ask(KnowsKey{.scope = scope(n)}).is_known; }
+  Sweep sweep() { return ask(Sweep{100'000}); }
+  // How many it takes until nothing is left to do.
+  std::size_t sweep_all() {
+    std::size_t sweeps = 1;
+    while (sweep().has_more) REQUIRE(++sweeps < 1000);
+    return sweeps;
+  }
+  // In each window, as the file says.
+  std::vector<std::uint64_t> keys() const {
+    std::vector<std::uint64_t> keys;
+    for (std::size_t n = 0; n < SqliteKeys::kWindows; ++n)
+      keys.push_back(number("SELECT count(*) FROM keys_" + std::to_string(n)));
+    return keys;
+  }
+  std::uint64_t all_keys() const {
+    std::uint64_t all = 0;
+    for (const std::uint64_t of_window : keys()) all += of_window;
+    return all;
+  }
+  void reopen() {
+    opened_.store.reset();
+    opened_ = open_store("sqlite:jobs.db", directory_.path());
+    REQUIRE(opened_.store);
+  }
+
+ private:
+  // Spread over the table, as hashes are.
+  static jobs::Digest scope(std::uint64_t n) {
+    jobs::Digest scope{};
+    const std::uint64_t spread = n * 0x9e3779b97f4a7c15;
+    for (std::size_t at = 0; at < 8; ++at) {
+      scope[at] = static_cast<std::uint8_t>(spread >> (56 - 8 * at));
+      scope[8 + at] = static_cast<std::uint8_t>(n >> 8 * at);
+    }
+    return scope;
+  }
+  std::uint64_t number(const std::string& sql) const {
+    sqlite3* database = nullptr;
+    REQUIRE(sqlite3_open((directory_.path() / "jobs.db").c_str(), &database) == SQLITE_OK);
+    std::uint64_t found = 0;
+    sqlite3_exec(
+        database, sql.c_str(),
+        [](void* into, int, char** values, char**) {
+          *static_cast<std::uint64_t*>(into) = std::stoull(values[0]);
+          return 0;
+        },
+        &found, nullptr);
+    sqlite3_close(database);
+    return found;
+  }
+
+  support::TemporaryDirectory directory_;
+  jobs::WallTime now_{std::chrono::milliseconds(1'800'000'000'000)};
+  Opened opened_;
+};
+
+}  // namespace
+
+TEST_CASE("the keys of a window are deleted in steps, and all of them") {
+  Keyed store;
+  constexpr auto kStep = static_cast<std::uint64_t>(SqliteKeys::kForgottenAtOnce);
+  constexpr std::uint64_t kJobs = 2 * kStep + kStep / 2;
+  for (std::uint64_t n = 0; n < kJobs; n += kStep / 2) {
+    store.accept(n, n + kStep / 2, 1h);
+    store.cancel(n, n + kStep / 2);
+  }
+  store.pass(2h);
+  store.sweep_all();
+  CHECK(store.all_keys() == kJobs);
+  store.pass(23h);
+  CHECK(store.sweep().has_more);
+  CHECK(store.all_keys() == kJobs - kStep);
+  store.reopen();
+  CHECK(store.sweep_all() == 2);
+  CHECK(store.all_keys() == 0);
+  CHECK_FALSE(store.knows(1));
+}
+
+TEST_CASE("a job with a key that waits for weeks does not gather all new keys in its window") {
+  Keyed store;
+  constexpr std::uint64_t kDays = 20;
+  store.accept(0, 1, 24h * 30);
+  std::uint64_t most = 0;
+  for (std::uint64_t n = 1; n <= 24 * kDays; ++n) {
+    store.pass(1h);
+    store.accept(n, n + 1, 24h);
+    store.cancel(n, n + 1);
+    store.sweep_all();
+    most = std::max(most, std::ranges::max(store.keys()));
+    REQUIRE(store.knows(0));
+  }
+  CHECK(most <= 8);  // of six hours, and the one
+  CHECK(store.all_keys() <= 48 + 8);
+  // Its own is known for a day after its end, and not for ever.
+  store.cancel(0, 1);
+  for (const bool is_known : {true, false}) {
+    store.pass(is_known ? 23h : 2h);
+    store.sweep_all();
+    CHECK(store.knows(0) == is_known);
+  }
+}
+
+TEST_CASE("keys of jobs that wait are moved in steps, and stay theirs") {
+  Keyed store;
+  constexpr auto kStep = static_cast<std::uint64_t>(SqliteKeys::kLookedAtAtOnce);
+  constexpr std::uint64_t kJobs = 3 * kStep;
+  store.accept(0, kJobs, 24h * 30);
+  store.pass(1h);
+  store.cancel(0, kStep / 2);
+  store.pass(5h);
+  store.accept(kJobs, kJobs + 1, 24h * 30);  // the newest window is another one
+  store.pass(18h);
+  CHECK(store.sweep().has_more);
+  std::vector<std::uint64_t> keys = store.keys();
+  CHECK(keys[0] > kStep);
+  CHECK(keys[1] > 1);
+  CHECK(keys[1] <= kStep + 1);
+  store.reopen();
+  CHECK(store.sweep_all() >= 3);
+  keys = store.keys();
+  CHECK_MESSAGE(keys[0] == kStep / 2, "those whose jobs have ended");
+  CHECK(keys[1] == kJobs - kStep / 2 + 1);
+  for (std::uint64_t n = 0; n < kJobs; n += 97) {
+    const Enqueue again = store.ask(store.enqueue(n, 1h));
+    CHECK(again.result == Enqueue::Result::accepted);  // the same job, sent again
+    CHECK(store.knows(n));
+  }
+  store.pass(1h);
+  CHECK_MESSAGE(store.sweep_all() == 1, "the jobs of the first window have ended");
+  CHECK(store.keys()[0] == 0);
+  store.cancel(kStep / 2, kJobs + 1);
+  store.pass(25h);
+  store.sweep_all();
+  CHECK(store.all_keys() == 0);
+}
+
+}  // namespace spillway::store
