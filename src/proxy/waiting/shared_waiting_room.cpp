@@ -178,7 +178,7 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
   }
   inside_.own().want_events(waiting::wanted_events(settings));
   health.is_needed = now_in_force().counts(time).entry.is_paced;
-  double pace = pace_.tick(time, health);
+  const double pace = pace_.tick(time, health);
   if (is_shared()) {
     log_.backend = {.is_overloaded = health.state >= State::overloaded, .pace = pace};
     const bool goes_on = settings.on_store_failure == config::OnStoreFailure::open;
@@ -188,8 +188,10 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
   }
   const bool is_held = settings.on_store_failure == config::OnStoreFailure::hold &&
                        context_->keeping.load(std::memory_order_relaxed) == PlaceKeeping::fails;
-  if (is_held) pace = 0;
-  inside_.own().tick(time, {.is_overloaded = health.state >= State::overloaded, .pace = pace});
+  inside_.own().tick(
+      time, {.is_overloaded = health.state >= State::overloaded,
+             .pace = pace,
+             .newcomers = is_held ? waiting::Newcomers::held : waiting::Newcomers::admitted});
 }
 
 void SharedWaitingRoom::restore(const waiting::Written& written, TimePoint now) {
