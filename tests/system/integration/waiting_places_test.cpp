@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "store/place_store.hpp"
+#include "support/postgres.hpp"
 #include "support/proxy_process.hpp"
 #include "support/temporary_directory.hpp"
 #include "system/integration/jobs_operator.hpp"
@@ -63,13 +65,13 @@ class CrampedProxy {
   }
 
  private:
-  mutable ProxyProcess proxy_;
-};
   static json with(const std::string& policy, json room) {
     room.merge_patch({{"on_store_failure", policy}, {"max_wait_ms", 86'400'000}});
     return room;
   }
 
+  mutable ProxyProcess proxy_;
+};
 
 bool leave_line(Visitor& visitor) {
   const Message answer = visitor.ask("POST", "/_spillway/rooms/sale/leave",
@@ -169,7 +171,7 @@ TEST_CASE("a waiting room that is gone at a restart or a reload takes its places
     CHECK(proxy.reload(without).status() == 200);
   }
   {
-    ProxyUnderTest proxy(without);  // which does not open the file
+    ProxyUnderTest proxy(without);  // which does not keep the file open
     CHECK(is_in(Visitor(proxy).visit()));
     CHECK(proxy.reload(with).status() == 200);
     CHECK(proxy.metric(kKept) == 1);
@@ -177,6 +179,59 @@ TEST_CASE("a waiting room that is gone at a restart or a reload takes its places
   }
   ProxyUnderTest proxy(with);
   CHECK(has_place(proxy));
+}
+
+TEST_CASE("a process without waiting rooms deletes the places that a former one left in the file") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  const auto rooms_in_file = [&] {
+    const auto opened = store::open_places(directory.path() / "jobs-places.db", {});
+    store::PlacesRead read;
+    REQUIRE(opened.store);
+    REQUIRE(!opened.store->read(read));
+    return read.rooms.size();
+  };
+  {
+    ProxyUnderTest proxy(shop.address(), one_at_a_time(directory));
+    Visitor(proxy).join();
+  }
+  REQUIRE(rooms_in_file() == 1);
+  { const ProxyUnderTest proxy(configuration({shop.address()}, kept_in(directory))); }
+  CHECK(rooms_in_file() == 0);
+}
+
+TEST_CASE("a file of places that is in use stops no process without waiting rooms") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  ProxyUnderTest keeper(shop.address(), one_at_a_time(directory));
+  Visitor visitor(keeper);
+  visitor.join();
+  ProxyUnderTest proxy(configuration({shop.address()}, kept_in(directory)));
+  CHECK(is_in(Visitor(proxy).visit()));
+  CHECK(visitor.is_called());
+}
+
+TEST_CASE(
+    "a process without waiting rooms deletes rooms that no proxy has any more, in PostgreSQL") {
+  if (!Postgres::is_installed()) return;
+  Postgres postgres;
+  Shop shop;
+  const std::string url = postgres.create_database();
+  const json kept{{"store", {{"url", url}}}};
+  {
+    ProxyUnderTest proxy(shop.address(), selling(always(), kept));
+    Visitor(proxy).join();
+  }
+  const std::string rooms = "SELECT count(*) FROM room";
+  Postgres::ask(url, "INSERT INTO room SELECT 'fresh', number, time FROM room");
+  Postgres::ask(url, "UPDATE room SET time = 1 WHERE name = 'sale'");
+  REQUIRE(Postgres::ask(url, rooms) == "2");
+  const ProxyUnderTest proxy(configuration({shop.address()}, kept));
+  const Deadline deadline(kPatience);
+  while (Postgres::ask(url, rooms) != "1" && !deadline.passed()) {
+  }
+  CHECK(Postgres::ask_all(url, "SELECT name FROM room") == "fresh\n");
+  CHECK(Postgres::ask(url, "SELECT count(*) FROM room_row WHERE room = 'sale'") == "0");
 }
 
 TEST_CASE("a reload that renames a route with visitors in its waiting room is refused") {
