@@ -113,14 +113,16 @@ bool SharedWaitingRoom::may_write(const IpAddress& client, const config::Waiting
   return false;
 }
 
-bool SharedWaitingRoom::may_go_first(const waiting::TicketId& id,
+bool SharedWaitingRoom::may_go_first(const waiting::TicketId& id, waiting::Carrier carrier,
                                      const config::WaitingRoom& settings, TimePoint now) {
-  constexpr double kPerSecond = 20, kAtOnce = 400;
+  const bool is_in_field = carrier == waiting::Carrier::field;
+  const double per_second = is_in_field ? 5 : 20;
+  const double at_once = is_in_field ? 100 : 400;
   // So many sessions have a place together.
   const double together =
       std::max(1.0, static_cast<double>(settings.sessions.most) / HashedBuckets::kPlaces);
   const std::string_view bytes(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
-  return context_->passes.of(bytes).try_take(kPerSecond * together, kAtOnce * together, now);
+  return context_->passes.of(bytes).try_take(per_second * together, at_once * together, now);
 }
 
 bool SharedWaitingRoom::stay(const waiting::TicketId& id, TimePoint now) {
