@@ -1,9 +1,13 @@
 // What a visitor of a waiting room costs: a poll, a place taken and given up, a pass looked at.
+#include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.hpp"
+#include "http/cookie.hpp"
+#include "http/head.hpp"
 #include "suite.hpp"
 #include "waiting/challenge.hpp"
 #include "waiting/token.hpp"
@@ -77,6 +81,44 @@ void read_pass(benchmark::State& state) {
   if (read != next) state.SkipWithError("a pass was refused");
 }
 
+// As a request of a browser with it is read: its cookie is found among others and taken out of the
+// head, which is then parsed again, and the pass is verified. The head's copy is of the benchmark.
+void take_pass(benchmark::State& state) {
+  const waiting::TokenKeys keys{HmacKey{}};
+  const std::string_view name = "__Host-spillway-sale";
+  const auto text = keys.write({waiting::TokenKind::pass, visitor(1), 3, kNow}, "sale", kNow);
+  const std::string head =
+      "GET /sale/basket HTTP/1.1\r\nHost: shop.example\r\n"
+      "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0\r\n"
+      "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
+      "Accept-Language: en,de;q=0.5\r\nAccept-Encoding: gzip, deflate, br, zstd\r\n"
+      "Cookie: session=5f0c9a62d1b84c7e; consent=all; " +
+      std::string(name) + "=" + std::string(text.data(), text.size()) +
+      "; theme=dark; basket=17\r\nSec-Fetch-Dest: document\r\nSec-Fetch-Mode: navigate\r\n"
+      "Sec-Fetch-Site: same-origin\r\n\r\n";
+  std::string block = head;
+  http::RequestHead first;
+  if (http::parse_request(block, first) != http::Error::none)
+    return state.SkipWithError("the head was refused");
+  std::size_t read = 0, next = 0;
+  for (auto _ : state) {
+    std::memcpy(block.data(), head.data(), head.size());
+    waiting::TokenText carried;
+    const std::size_t taken = http::extract_cookies(
+        block, first.fields, [&](std::string_view its_name, std::string_view value) {
+          if (its_name != name) return false;
+          carried = waiting::TokenText(value);
+          return true;
+        });
+    http::RequestHead rest;
+    const auto error = http::parse_request(std::string_view(block).substr(taken), rest);
+    const auto pass = keys.read({carried.data(), carried.size()}, "sale", kNow);
+    read += error == http::Error::none && pass && pass->generation == 3 ? 1 : 0;
+    ++next;
+  }
+  if (read != next) state.SkipWithError("a pass was refused");
+}
+
 // One hash: what a solver does for each nonce as well.
 void check_nonce(benchmark::State& state) {
   const waiting::Challenge challenge{18, visitor(1)};
@@ -113,6 +155,8 @@ void add_waiting(Suite& suite) {
               [length](benchmark::State& state) { join_and_leave(state, length); });
   }
   suite.add("waiting/pass read", 2000, [](benchmark::State& state) { read_pass(state); });
+  suite.add("waiting/pass taken from the cookies and read", 2000,
+            [](benchmark::State& state) { take_pass(state); });
   suite.add("waiting/nonce checked", 1000, [](benchmark::State& state) { check_nonce(state); });
   suite.add("waiting/nonce sought", std::nullopt,
             [](benchmark::State& state) { seek_nonce(state); });

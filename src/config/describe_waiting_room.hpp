@@ -166,8 +166,9 @@ void describe(Visitor& visit, WaitingRoom& x) {
         "Proof of work without which a visitor gets no place, unless its user or a tier above the "
         "lowest is verified. Browsers without scripts cannot do it.");
   visit("on_store_failure", x.on_store_failure, ByType{},
-        "While places cannot be written down: hold, nobody is called; open, all goes on, and a "
-        "place of that time is lost if the process ends.");
+        "While places cannot be written down: hold, nobody is called, and newcomers get neither in "
+        "nor "
+        "a ticket; open, all goes on, and a place of that time is lost if the process ends.");
   visit("status", x.page.status, Range{200, 503},
         "Status of the waiting page: 200, 202, 429 or 503.");
   visit("poll", x.page.poll, ByType{}, "How often the waiting page asks.");

@@ -185,11 +185,12 @@ void WaitingRoom::end_ticket(Slot slot, Ended why, Time now) {
 void WaitingRoom::tick(Time now, const Backend& backend) {
   sessions_.expire(now, terms_, [&](const TicketId& id, Ended why) { end_session(id, why, now); });
   deadlines_.expire(now, [&](Slot slot) { due(slot, now); });
+  newcomers_ = backend.newcomers;
   opening_.tick(backend.is_overloaded, room(now) > 0, tickets_.size() > 0, now);
   recovery_.tick(now);
   ended_.tick(now, first_pass_life());
   if (orders_.has_ended) end_some(now);
-  if (orders_.is_paused || !has_begun()) {
+  if (calls_nobody() || !has_begun()) {
     for (Lane& lane : lanes_) lane.learned.interrupt(now);
   }
   counts_.entry.is_overloaded = backend.is_overloaded;
@@ -281,7 +282,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
   const double per_second = terms_.active_sessions * backend.pace;
   turn_.may_call = std::min(turn_.may_call + per_second * seconds, std::max(per_second, 1.0));
   counts_.entry.is_paced = false;
-  if (orders_.is_paused || orders_.has_ended || !terms_.start.is_over(now)) return;
+  if (calls_nobody() || orders_.has_ended || !terms_.start.is_over(now)) return;
   const auto free = static_cast<double>(room(now));
   for (;;) {
     double expected = 0;
@@ -320,7 +321,7 @@ void WaitingRoom::learn(Time now) {
                             begins_.remaining(now) > called().all() &&
                             10 * sessions_of(lane) < 9 * capacity && lane.calls < 2 * capacity;
     const bool is_used = !is_filling && (lane.line.present() > 0 || since.calls > 0);
-    lane.learned.observe(seconds, since, is_used && had_begun && !orders_.is_paused,
+    lane.learned.observe(seconds, since, is_used && had_begun && !calls_nobody(),
                          lane.line.size() - lane.called.all());
   }
 }

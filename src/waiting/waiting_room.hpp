@@ -41,10 +41,16 @@
 
 namespace spillway::waiting {
 
-// What the waiting room learns of the upstream behind it, each tick.
+// What becomes of newcomers. `held`: places cannot be written down; nobody is let in at once, no
+// ticket is made, and none is called. Who has a place keeps it, and who is called or inside goes
+// on.
+enum class Newcomers : std::uint8_t { admitted, held };
+
+// What the waiting room learns of what is behind it, each tick.
 struct Backend {
   bool is_overloaded = false;
   double pace = 1;  // EntryPace: Terms::active_sessions times this is the most calls in a second
+  Newcomers newcomers = Newcomers::admitted;  // not of a log
 };
 
 class WaitingRoom {
@@ -85,6 +91,7 @@ class WaitingRoom {
 
   // A second contact, with a stamp of that arrival. The same id is the same ticket (two tabs), and
   // keeps its tier. If nobody has to wait any more, a session begins, however many its user has.
+  // `wait` without a view: newcomers are held.
   Contact join(const TicketId& id, Time arrived, Time now, Priority priority = 0,
                const UserKey& user = {}, const Ask& ask = {});
 
@@ -260,7 +267,8 @@ class WaitingRoom {
 
  private:
   friend struct Archived;
-  // All but what is this process's own: the journal, events, and what is told of them.
+  // All but what is this process's own: the journal, events, what is told of them, and whether
+  // newcomers are held.
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.terms_);
@@ -360,6 +368,9 @@ class WaitingRoom {
   void order_anew(Time now);
   // As of the last tick.
   bool has_begun() const { return terms_.start.is_over(last_); }
+  bool is_held() const { return newcomers_ == Newcomers::held; }
+  // Nobody is called but by hand.
+  bool calls_nobody() const { return orders_.is_paused || is_held(); }
 
   Terms terms_;
   IdentifiedPool<Ticket> tickets_;
@@ -378,7 +389,8 @@ class WaitingRoom {
   Orders orders_;
   Slot swept_ = 0;  // once the room has ended: the tickets below have
   CallTurn turn_;
-  Time last_{};    // tick
+  Time last_{};  // tick
+  Newcomers newcomers_ = Newcomers::admitted;
   Counts counts_;  // those since the beginning
 };
 

@@ -15,7 +15,7 @@ double in_seconds(Milliseconds time) { return static_cast<double>(time.count()) 
 }  // namespace
 
 bool WaitingRoom::is_open(Time now) const {
-  if (hands_out()) return true;
+  if (hands_out() || is_held()) return true;
   if (orders_.is_paused || orders_.has_ended || !terms_.start.is_over(now)) return true;
   const When when = orders_.is_held_open ? When::always : terms_.when;
   return opening_.is_open(when, room(now) > 0, tickets_.size() > 0, now);
@@ -112,9 +112,10 @@ WaitingRoom::Door WaitingRoom::ask_for_ticket(Time now, Priority priority, const
 }
 
 void WaitingRoom::stamp(Time now) {
-  // Until the start all have to wait, and who has a stamp then finds it open likewise.
-  const bool is_early = !terms_.start.is_over(now);
-  const When when = orders_.is_held_open || is_early ? When::always : terms_.when;
+  // Until the start, and while newcomers are held, all have to wait; who has a stamp then finds it
+  // open likewise.
+  const bool all_wait = orders_.is_held_open || is_held() || !terms_.start.is_over(now);
+  const When when = all_wait ? When::always : terms_.when;
   if (is_open(now)) opening_.stamp(when, room(now) > 0, tickets_.size() > 0, now);
 }
 

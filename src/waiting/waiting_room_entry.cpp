@@ -31,7 +31,7 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
     wish = *known;
   }
   const Door door = counted(would_give_ticket(priority, user, &wish));
-  if (door != Door::wait) return {door, std::nullopt, std::nullopt};
+  if (door != Door::wait || is_held()) return {door, std::nullopt, std::nullopt};
   const View view = seat(id, terms_.start.joined_at(arrived, now), now, priority, user, wish);
   return {.door = Door::wait, .view = view, .has_joined = true};
 }

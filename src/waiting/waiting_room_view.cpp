@@ -42,7 +42,7 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
     view.begins = terms_.start.at;
     view.is_drawn_later = terms_.start.draw.has_value();
   }
-  if (!ticket.is_called && !orders_.is_paused) {
+  if (!ticket.is_called && !calls_nobody()) {
     if (const auto its = course(slot, ahead)) {
       if (const auto quantiles = wait_quantiles(its->ahead, its->flow))
         view.estimate = widened(*quantiles, lane(slot).learned.honesty().times(its->ahead));
@@ -56,7 +56,7 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
 Why WaitingRoom::why(const Ticket& ticket, const TieredLine::Ahead& ahead,
                      const std::optional<Range>& estimate) const {
   if (ticket.is_called) return Why::none;
-  if (orders_.is_paused) return Why::paused;
+  if (calls_nobody()) return Why::paused;
   if (!has_begun()) return terms_.start.draw ? Why::lot : Why::early;
   if (ahead.all() > ticket.least.ahead)
     return ahead.own.all > ticket.least.own ? Why::returned : Why::higher_tier;
@@ -131,7 +131,7 @@ void WaitingRoom::heard(Slot slot, Time now) {
   } else {
     ticket.poll_ms = static_cast<std::uint32_t>(poll_before_start(ticket.id, now).count());
   }
-  if (its && !orders_.is_paused) note_told(slot, *its, now);
+  if (its && !calls_nobody()) note_told(slot, *its, now);
   line(slot).set_present(member(slot), true);
   wait_for(slot);
 }

@@ -69,6 +69,10 @@ bool has_type(const config::WaitingRoom& settings, const std::string& type) {
   return std::ranges::find(groups, type, &config::WaitingResource::type) != groups.end();
 }
 
+bool is_of_type(const WaitingRoom::Report& report, const std::optional<std::string>& type) {
+  return !type || (report.view.allotment && report.view.allotment->type == *type);
+}
+
 AdminResponse no_such_type() {
   return admin_problem(status::bad_request, "\"type\" must be one of the waiting room's resources");
 }
@@ -102,13 +106,14 @@ AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& sett
 AdminResponse list_user(SharedWaitingRoom& room, const config::WaitingRoom& settings,
                         const TicketsListing& listing) {
   using Source = traffic::VerifiedUser::Source;
+  if (listing.type && !has_type(settings, *listing.type)) return no_such_type();
   RoomJson tickets = RoomJson::array();
   room.with(Clock::now(), [&](WaitingRoom& inside, Time now) {
     for (const Source source : {Source::field, Source::api_key, Source::jwt, Source::cookie}) {
       const waiting::UserKey user = room.key_of({source, *listing.user});
       for (const WaitingRoom::Report& each : inside.list_user(user, listing.limit, now)) {
         const bool is_wanted = !listing.status || *listing.status == each.view.state;
-        if (is_wanted && tickets.size() < listing.limit)
+        if (is_wanted && is_of_type(each, listing.type) && tickets.size() < listing.limit)
           tickets.push_back(report_of(each, settings, now));
       }
     }

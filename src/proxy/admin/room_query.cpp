@@ -153,10 +153,9 @@ std::variant<TicketsListing, std::string> read_tickets_query(std::string_view qu
   }
   if (listing.tier && (listing.is_of_ended || listing.status == waiting::TicketState::fulfilled))
     return "\"tier\" is for those in line";
-  if (listing.type && (listing.is_of_ended || listing.user))
-    return "\"type\" is for those in line, and for sessions";
+  if (listing.type && listing.is_of_ended) return "\"type\" is for those in line, and for sessions";
   if (listing.user && (listing.is_of_ended || listing.tier || after))
-    return "\"user\" goes with \"limit\", and with a \"status\" other than ended";
+    return "\"user\" goes with \"type\" and \"limit\", and with a \"status\" other than ended";
   if (after) {
     if (Problem problem = read_after(*after, listing)) return std::move(*problem);
   }

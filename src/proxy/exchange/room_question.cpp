@@ -101,6 +101,9 @@ Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting
     const waiting::Join join{{stamp}, std::move(ask)};
     const auto contact = co_await ask_room(room, join, asker);
     joining.contact = contact;
+    // Places cannot be written down: as from a log that does not answer.
+    const bool is_held = contact && contact->door == WaitingRoom::Door::wait && !contact->view;
+    if (is_held) joining.contact.reset();
   }
   const bool has_joined = joining.contact && joining.contact->has_joined;
   if (!has_joined && !is_repeat) room.did_not_join(client, settings);

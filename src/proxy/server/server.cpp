@@ -178,6 +178,7 @@ void Server::stop() {
   parts.admin->stop();
   parts.places.stop();
   parts.shared_rooms.stop();
+  parts.gone_rooms.reset();
   for (const auto& worker : parts.workers.all()) {
     const Worker::CutOff of_worker = worker->abandon();
     parts.cut_off.requests += of_worker.requests;

@@ -58,6 +58,8 @@ struct Server::Parts {
   // server_places.cpp
   // nullopt, or why places cannot be kept.
   std::optional<config::Problem> keep_places(const Generation& generation);
+  // Without waiting rooms: deletes what earlier configurations have left.
+  void forget_places(const config::Store& store);
   SecretReply replace_secret(waiting::Replacement how, const std::string& client);
 
   // server_pages.cpp
@@ -86,7 +88,8 @@ struct Server::Parts {
   observe::Log log;
   PlaceKeeper places;
   RoomKeeper shared_rooms;
-  std::unique_ptr<JobQueue> jobs;  // null: there is no store for them
+  std::optional<RoomCompactor> gone_rooms;  // of a database, while this process has none itself
+  std::unique_ptr<JobQueue> jobs;           // null: there is no store for them
   WorkerPool workers;
   std::optional<Control> control;
   std::optional<Listener> listener;

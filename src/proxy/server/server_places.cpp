@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "proxy/server/server_parts.hpp"
 
@@ -33,6 +34,8 @@ SecretReply replace_in_memory(VisitorContext& context, const waiting::SecretChan
   return {SecretResult::replaced, *next};
 }
 
+bool is_of_postgres(const config::Store& store) { return store.url.starts_with("postgres"); }
+
 config::Problem problem(store::Failure failure) { return {"$.store.url", std::move(failure.text)}; }
 
 }  // namespace
@@ -45,14 +48,18 @@ std::optional<config::Problem> Server::Parts::keep_places(const Generation& gene
   if (places.is_open() || shared_rooms.is_open()) return std::nullopt;
   const auto first =
       std::find_if(rooms.begin(), rooms.end(), [](const auto& room) { return room != nullptr; });
-  if (first == rooms.end()) return std::nullopt;
   const config::Store& store = generation.config.store;
+  if (first == rooms.end()) {
+    forget_places(store);
+    return std::nullopt;
+  }
+  gone_rooms.reset();
   if (store.url == "memory:") {
     log.message(observe::Level::warn,
                 "store.url is memory: places in waiting rooms are lost when this process ends");
     return std::nullopt;
   }
-  if (store.url.starts_with("postgres")) {
+  if (is_of_postgres(store)) {
     const auto make_log = [url = store.url] { return store::postgres_room_log(url); };
     if (auto failure = shared_rooms.open(make_log, rooms)) return problem(std::move(*failure));
     shared_rooms.start();
@@ -65,6 +72,22 @@ std::optional<config::Problem> Server::Parts::keep_places(const Generation& gene
   if (auto failure = places.open(file, rooms)) return problem(std::move(*failure));
   places.start();
   return std::nullopt;
+}
+
+// Nothing waits for it: what fails is told, and tried again at the next start or reload.
+void Server::Parts::forget_places(const config::Store& store) {
+  if (store.url == "memory:") return;
+  if (is_of_postgres(store)) {
+    if (!gone_rooms) gone_rooms.emplace(store::postgres_room_log(store.url));
+    gone_rooms->forget({}, store.rooms_kept);
+    return;
+  }
+  const std::filesystem::path file = places_file(store);
+  std::error_code unreadable;
+  if (!std::filesystem::exists(file, unreadable)) return;
+  if (const auto failure = proxy::forget_places(file))
+    log.message(observe::Level::warn,
+                "places of former waiting rooms are not deleted: " + failure->text);
 }
 
 // Asked by a page of a generation with waiting rooms, so they are kept by now, if they ever are.

@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -25,14 +26,37 @@ bool has_room(const WaitingRooms& rooms, std::string_view name) {
                      [&](const auto& room) { return room && room->name() == name; });
 }
 
+// With the secret of a new file.
+store::OpenedPlaces open_places(const std::filesystem::path& file) {
+  using Kind = store::Failure::Kind;
+  store::VisitorSecret secret;
+  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
+    return {nullptr, {Kind::unavailable, "no random numbers from the system"}};
+  return store::open_places(file, secret);
+}
+
+std::set<std::string> names_in(const store::PlacesRead& read) {
+  std::set<std::string> names;
+  for (const auto& [name, places] : read.rooms) names.insert(name);
+  for (const auto& [name, orders] : read.orders) names.insert(name);
+  return names;
+}
+
 }  // namespace
+
+std::optional<store::Failure> forget_places(const std::filesystem::path& file) {
+  store::OpenedPlaces opened = open_places(file);
+  if (!opened.store) return std::move(opened.failure);
+  store::PlacesRead read;
+  if (auto failure = opened.store->read(read)) return failure;
+  std::vector<store::PlaceChanges> gone;
+  for (const std::string& name : names_in(read)) gone.push_back({name, true, {}});
+  return gone.empty() ? std::nullopt : opened.store->write(gone, read.until);
+}
 
 std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& file,
                                                 const WaitingRooms& rooms) {
-  store::VisitorSecret secret;
-  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
-    return store::Failure{store::Failure::Kind::unavailable, "no random numbers from the system"};
-  store::OpenedPlaces opened = store::open_places(file, secret);
+  store::OpenedPlaces opened = open_places(file);
   if (!opened.store) return std::move(opened.failure);
   store::PlacesRead read;
   if (auto failure = opened.store->read(read)) return failure;
@@ -49,10 +73,7 @@ std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& fil
     room->restore({read.until, std::move(read.rooms[room->name()]), read.orders[room->name()]},
                   now);
   }
-  for (const auto& [name, places] : read.rooms) {
-    if (!has_room(rooms, name)) removed_.push_back(name);
-  }
-  for (const auto& [name, orders] : read.orders) {
+  for (const std::string& name : names_in(read)) {
     if (!has_room(rooms, name)) removed_.push_back(name);
   }
   rooms_ = rooms;

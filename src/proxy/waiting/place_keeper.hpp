@@ -23,6 +23,9 @@
 
 namespace spillway::proxy {
 
+// Deletes the places in this file, of a process without waiting rooms.
+std::optional<store::Failure> forget_places(const std::filesystem::path& file);
+
 class PlaceKeeper {
  public:
   using OnFailure = std::function<void(const store::Failure&)>;

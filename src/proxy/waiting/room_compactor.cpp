@@ -6,6 +6,12 @@
 
 namespace spillway::proxy {
 
+namespace {
+
+constexpr Milliseconds kSweepEvery{3'600'000};
+
+}  // namespace
+
 std::optional<store::Failure> compact(store::RoomLog& log, const std::string& room,
                                       std::uint64_t least) {
   using Kind = store::Failure::Kind;
@@ -58,19 +64,30 @@ void RoomCompactor::ask(const std::string& room) {
 void RoomCompactor::forget(std::vector<std::string> own, Milliseconds kept) {
   {
     const std::lock_guard lock(mutex_);
-    sweep_ = {std::move(own), kept};
+    sweep_ = {std::move(own), kept, Clock::now()};
   }
   wake_.notify_all();
+}
+
+std::optional<RoomCompactor::Sweep> RoomCompactor::due_sweep(TimePoint now) {
+  if (!sweep_ || now < sweep_->due) return std::nullopt;
+  sweep_->due = now + kSweepEvery;
+  return sweep_;
 }
 
 // What fails is tried again after as many rows, or an hour: until then more of them are kept.
 void RoomCompactor::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return is_stopping_ || !rooms_.empty() || sweep_; });
+    const auto has_work = [this] {
+      return is_stopping_ || !rooms_.empty() || (sweep_ && Clock::now() >= sweep_->due);
+    };
+    // A copy: it may be put off meanwhile.
+    const TimePoint due = sweep_ ? sweep_->due : Clock::now() + kSweepEvery;
+    if (!wake_.wait_until(lock, due, has_work)) continue;
     if (is_stopping_) return;
     std::set<std::string> rooms = std::exchange(rooms_, {});
-    const std::optional<Sweep> sweep = std::exchange(sweep_, std::nullopt);
+    const std::optional<Sweep> sweep = due_sweep(Clock::now());
     lock.unlock();
     for (const std::string& room : rooms) compact(*log_, room, kRows / 2);
     if (sweep) log_->forget_rooms(sweep->own, sweep->kept);

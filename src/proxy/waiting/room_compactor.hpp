@@ -37,20 +37,23 @@ class RoomCompactor {
   RoomCompactor& operator=(const RoomCompactor&) = delete;
 
   void ask(const std::string& room);
-  // As RoomLog::forget_rooms().
+  // As RoomLog::forget_rooms(), now and each hour from then on.
   void forget(std::vector<std::string> own, Milliseconds kept);
 
  private:
+  struct Sweep {
+    std::vector<std::string> own;
+    Milliseconds kept;
+    TimePoint due;
+  };
+
   void run();
+  std::optional<Sweep> due_sweep(TimePoint now);
 
   const std::unique_ptr<store::RoomLog> log_;
   std::mutex mutex_;  // of what follows
   std::condition_variable wake_;
   std::set<std::string> rooms_;
-  struct Sweep {
-    std::vector<std::string> own;
-    Milliseconds kept;
-  };
   std::optional<Sweep> sweep_;
   bool is_stopping_ = false;
   std::thread thread_;

@@ -26,7 +26,6 @@ constexpr Milliseconds kRest{50};
 constexpr Milliseconds kRestAfterFailure{250};
 constexpr std::size_t kBackAtATime = 4096;
 constexpr int kMostJumps = 10;
-constexpr Milliseconds kSweep{3'600'000};
 
 store::Failure of_another_version(const std::string& room) {
   return {store::Failure::Kind::newer_version,
@@ -92,14 +91,16 @@ void RoomKeeper::take_rooms() {
     if (gone.room) gone.room->outbox().refuse(true);
   }
   members_ = std::move(members);
+  told_kept_.reset();
 }
 
-void RoomKeeper::forget_gone_rooms(TimePoint now) {
-  if (!compactor_ || (swept_ && now - *swept_ < kSweep)) return;
-  swept_ = now;
+void RoomKeeper::forget_gone_rooms() {
+  const Milliseconds kept = kept_.load();
+  if (!compactor_ || told_kept_ == kept) return;
+  told_kept_ = kept;
   std::vector<std::string> own;
   for (const Member& member : members_) own.push_back(member.room->name());
-  compactor_->forget(std::move(own), kept_.load());
+  compactor_->forget(std::move(own), kept);
 }
 
 void RoomKeeper::start() {
@@ -145,7 +146,7 @@ void RoomKeeper::run() {
       if (failure) break;
       failure = turn(member);
     }
-    if (!failure) forget_gone_rooms(Clock::now());
+    if (!failure) forget_gone_rooms();
     if (failure)
       fail(*failure);
     else if (is_failing_)

@@ -69,7 +69,7 @@ class RoomKeeper {
   void run();
   void wait();
   void take_rooms();
-  void forget_gone_rooms(TimePoint now);
+  void forget_gone_rooms();
   Failed turn(Member& member);
   bool is_due(Member& member, const Sight& sight, TimePoint now) const;
   waiting::LogEntry entry_of(Member& member, const Sight& sight, const RoomOutbox::Calls& calls,
@@ -94,10 +94,11 @@ class RoomKeeper {
   std::optional<RoomCompactor> compactor_;
   std::atomic<Milliseconds> kept_{std::chrono::hours(7 * 24)};
   waiting::ProxyId proxy_;
-  std::uint64_t number_ = 0;        // its thread's: of its entries
-  std::vector<Member> members_;     // likewise
-  bool is_failing_ = false;         // likewise
-  std::optional<TimePoint> swept_;  // likewise: when gone rooms were last looked for
+  std::uint64_t number_ = 0;     // its thread's: of its entries
+  std::vector<Member> members_;  // likewise
+  bool is_failing_ = false;      // likewise
+  // Likewise: for how long gone rooms are kept, as the compactor was told with these members.
+  std::optional<Milliseconds> told_kept_;
 
   std::mutex mutex_;  // of what follows
   std::condition_variable wake_;

@@ -113,14 +113,16 @@ bool SharedWaitingRoom::may_write(const IpAddress& client, const config::Waiting
   return false;
 }
 
-bool SharedWaitingRoom::may_go_first(const waiting::TicketId& id,
+bool SharedWaitingRoom::may_go_first(const waiting::TicketId& id, waiting::Carrier carrier,
                                      const config::WaitingRoom& settings, TimePoint now) {
-  constexpr double kPerSecond = 20, kAtOnce = 400;
+  const bool is_in_field = carrier == waiting::Carrier::field;
+  const double per_second = is_in_field ? 5 : 20;
+  const double at_once = is_in_field ? 100 : 400;
   // So many sessions have a place together.
   const double together =
       std::max(1.0, static_cast<double>(settings.sessions.most) / HashedBuckets::kPlaces);
   const std::string_view bytes(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
-  return context_->passes.of(bytes).try_take(kPerSecond * together, kAtOnce * together, now);
+  return context_->passes.of(bytes).try_take(per_second * together, at_once * together, now);
 }
 
 bool SharedWaitingRoom::stay(const waiting::TicketId& id, TimePoint now) {
@@ -178,7 +180,7 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
   }
   inside_.own().want_events(waiting::wanted_events(settings));
   health.is_needed = now_in_force().counts(time).entry.is_paced;
-  double pace = pace_.tick(time, health);
+  const double pace = pace_.tick(time, health);
   if (is_shared()) {
     log_.backend = {.is_overloaded = health.state >= State::overloaded, .pace = pace};
     const bool goes_on = settings.on_store_failure == config::OnStoreFailure::open;
@@ -188,8 +190,10 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
   }
   const bool is_held = settings.on_store_failure == config::OnStoreFailure::hold &&
                        context_->keeping.load(std::memory_order_relaxed) == PlaceKeeping::fails;
-  if (is_held) pace = 0;
-  inside_.own().tick(time, {.is_overloaded = health.state >= State::overloaded, .pace = pace});
+  inside_.own().tick(
+      time, {.is_overloaded = health.state >= State::overloaded,
+             .pace = pace,
+             .newcomers = is_held ? waiting::Newcomers::held : waiting::Newcomers::admitted});
 }
 
 void SharedWaitingRoom::restore(const waiting::Written& written, TimePoint now) {

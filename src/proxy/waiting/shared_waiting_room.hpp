@@ -195,9 +195,10 @@ class SharedWaitingRoom {
   }
   // Whether a request with that pass goes in the class of those who were let in. One that asks for
   // more than a person's browser does goes in the class of its route: a pass is no way for a
-  // program to be served before all others, however often it asks.
-  bool may_go_first(const waiting::TicketId& id, const config::WaitingRoom& settings,
-                    TimePoint now);
+  // program to be served before all others, however often it asks. Of a program that has it in a
+  // field no copy is found: it may ask for less.
+  bool may_go_first(const waiting::TicketId& id, waiting::Carrier carrier,
+                    const config::WaitingRoom& settings, TimePoint now);
   // What a visitor has opened with its first contact is still open, so it is no entry any more that
   // is only counted for a slice: its session begins, as if it had shown its first pass. false: it
   // has none yet, and is to be reported again.

@@ -38,7 +38,7 @@ const listening = `
   })`
 
 export const cases = {
-  'it is announced once a minute at most, and at once only that it is called': async ({ browser, proxy }) => {
+  'it is announced once a minute at most, and at once only that it is called (WCAG 4.1.3)': async ({ browser, proxy }) => {
     const { holder, line } = await proxy.fill('spoken', 5)
     const person = await browser.person()
     const tab = await person.tab({ prelude: listening })
@@ -76,7 +76,7 @@ export const cases = {
     await front.close()
   },
 
-  'updates can be paused, and the place is kept': async ({ browser, proxy }) => {
+  'updates can be paused, and the place is kept (WCAG 2.2.2)': async ({ browser, proxy }) => {
     const { line } = await proxy.fill('paused', 2)
     const tab = await (await browser.person()).tab()
     await tab.open(proxy.page('paused'))

@@ -175,7 +175,7 @@ export const cases = {
     assert.equal(headings.at(-1), 'You are in line')
   },
 
-  'without scripts it sees its place, may switch the refresh off, and enters with it on' : async ({ browser, proxy, site }) => {
+  'without scripts it sees its place, may switch the refresh off, and enters with it on (WCAG F41)': async ({ browser, proxy, site }) => {
     const { holder, line } = await proxy.fill('plain', 1)
     const tab = await (await browser.person()).tab({ scripts: false })
     const refresh = "document.querySelector('meta[http-equiv=refresh]')?.content"

@@ -122,8 +122,14 @@ void GuestCrowd::enter(const std::string& id) {
   }
   const std::lock_guard lock(mutex_);
   ids_.insert(id);
+  waiting_.erase(id);
   times_.push_back(std::chrono::steady_clock::now());
   ++entered_;
+}
+
+void GuestCrowd::wait(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  if (!id.empty()) waiting_.insert(id);
 }
 
 // An answer that does not come sends it to another proxy, as a balancer would.
@@ -142,6 +148,7 @@ void GuestCrowd::play(std::size_t number) {
     }
     if (answer->status() == 200) break;
     std::string state = guest.poll(port());
+    wait(guest.id());
     for (; may_go_on() && state != "processing" && state != "closed"; state = guest.poll(port())) {
       if (state == "expired" || state == "cancelled") ++lost_;
       if (state == "arrived" && guest.holds() != 't') break;
@@ -165,6 +172,11 @@ void GuestCrowd::play(std::size_t number) {
 std::set<std::string> GuestCrowd::ids() const {
   const std::lock_guard lock(mutex_);
   return ids_;
+}
+
+std::set<std::string> GuestCrowd::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_;
 }
 
 std::size_t GuestCrowd::most_in_a_minute() const {

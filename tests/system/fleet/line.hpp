@@ -82,7 +82,8 @@ class GuestCrowd {
   std::size_t most_inside() const { return most_inside_; }
   // Who was told that its place is gone.
   std::size_t lost() const { return lost_; }
-  std::set<std::string> ids() const;  // of those who entered
+  std::set<std::string> ids() const;      // of those who entered
+  std::set<std::string> waiting() const;  // of those who have a ticket, and have not entered
   // The most who entered within a minute.
   std::size_t most_in_a_minute() const;
   bool comes_to_have_entered(std::size_t guests, Milliseconds within) const;
@@ -90,6 +91,7 @@ class GuestCrowd {
  private:
   void play(std::size_t number);
   void enter(const std::string& id);
+  void wait(const std::string& id);
   bool may_go_on() const { return !is_over_; }
 
   const std::vector<std::uint16_t> ports_;
@@ -100,6 +102,7 @@ class GuestCrowd {
   std::atomic<std::size_t> lost_{0};
   mutable std::mutex mutex_;
   std::set<std::string> ids_;
+  std::set<std::string> waiting_;
   std::vector<std::chrono::steady_clock::time_point> times_;
   Event ended_;
   std::vector<std::thread> guests_;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +24,7 @@ namespace {
 
 constexpr Milliseconds kLong{60'000};
 constexpr Milliseconds kNews{1'000};
+constexpr Milliseconds kAgree{3'000};
 constexpr Milliseconds kStay{1'200};
 
 json always(std::uint32_t sessions) {
@@ -154,16 +156,62 @@ TEST_CASE("the control: two proxies that share no store let in as many each") {
 namespace {
 
 constexpr std::uint32_t kCap = 4;
-constexpr std::size_t kGuests = 40;
+constexpr std::size_t kGuests = 60;
 
-// Its `fault` comes once a third are in, and `end` of it after another third.
+// By id, as that proxy tells it; 0: it is called or inside.
+using Places = std::map<std::string, std::int64_t>;
+
+Places places_at(std::uint16_t port, const std::set<std::string>& ids) {
+  Places places;
+  for (const std::string& id : ids) places[id] = position(port, id);
+  return places;
+}
+
+bool has_each_once(const Places& places) {
+  std::set<std::int64_t> found;
+  return std::ranges::all_of(places, [&](const auto& place) {
+    return place.second == 0 || found.insert(place.second).second;
+  });
+}
+
+void order(const ProxyProcess& proxy, const std::string& act) {
+  const Message done = RawClient(proxy.admin_port())
+                           .ask("POST /rooms/sale/" + act +
+                                " HTTP/1.1\r\nHost: localhost\r\n"
+                                "Content-Type: application/json\r\nContent-Length: 0\r\n\r\n");
+  CHECK(done.status() == 200);
+}
+
+// Of all who wait both tell the same place. The room is paused meanwhile, so that none moves.
+void check_places(const GuestCrowd& crowd, const ProxyProcess& one, const ProxyProcess& other) {
+  order(other, "pause");
+  const std::set<std::string> ids = crowd.waiting();
+  CHECK(ids.size() >= kGuests / 5);
+  Places here, there;
+  CHECK(becomes(
+      [&] {
+        here = places_at(one.port(), ids);
+        there = places_at(other.port(), ids);
+        return here == there && has_each_once(here) && here != Places();
+      },
+      kAgree));
+  for (const auto& [id, place] : here) {
+    CAPTURE(id);
+    CHECK(place == there[id]);
+  }
+  order(other, "resume");
+}
+
+// Its `fault` comes once a third are in, and `end` of it after another third, which returns who is
+// to agree with the second one.
 void check_crowd(TwoProxies& sale, const std::function<void()>& fault,
-                 const std::function<void()>& end) {
+                 const std::function<const ProxyProcess&(const GuestCrowd&)>& end) {
   GuestCrowd crowd(sale.ports(), kGuests);
   REQUIRE(crowd.comes_to_have_entered(kGuests / 3, kLong));
+  check_places(crowd, sale.first, sale.second);
   fault();
   CHECK(crowd.comes_to_have_entered(kGuests * 2 / 3, kLong));
-  end();
+  check_places(crowd, end(crowd), sale.second);
   CHECK(crowd.comes_to_have_entered(kGuests, kLong));
   CHECK(crowd.most_inside() <= kCap);
   CHECK(crowd.lost() == 0);
@@ -178,8 +226,12 @@ void check_crowd(TwoProxies& sale, const std::function<void()>& fault,
 TEST_CASE("of two proxies one is killed: the others go on in the same line") {
   if (!Postgres::is_installed()) return;
   TwoProxies sale(always(kCap));
+  std::optional<ProxyProcess> third;
   check_crowd(
-      sale, [&] { sale.first.process().signal(SIGKILL); }, [] {});
+      sale, [&] { sale.first.process().signal(SIGKILL); },
+      [&](const GuestCrowd&) -> const ProxyProcess& {
+        return third.emplace(shared_sale(sale.url, sale.shop.address(), always(kCap)));
+      });
 }
 
 TEST_CASE("a proxy that is stopped stops nobody's entry, and agrees again when it goes on") {
@@ -187,14 +239,24 @@ TEST_CASE("a proxy that is stopped stops nobody's entry, and agrees again when i
   TwoProxies sale(always(kCap));
   check_crowd(
       sale, [&] { sale.first.process().signal(SIGSTOP); },
-      [&] { sale.first.process().signal(SIGCONT); });
+      [&](const GuestCrowd&) -> const ProxyProcess& {
+        sale.first.process().signal(SIGCONT);
+        return sale.first;
+      });
 }
 
 TEST_CASE("a proxy that is cut off from PostgreSQL lets nobody in, and comes back") {
   if (!Postgres::is_installed()) return;
   TwoProxies sale(always(kCap));
   check_crowd(
-      sale, [&] { sale.relay.cut(); }, [&] { sale.relay.mend(); });
+      sale, [&] { sale.relay.cut(); },
+      [&](const GuestCrowd& crowd) -> const ProxyProcess& {
+        // The control: it tells the places that it knew.
+        const auto ids = crowd.waiting();
+        CHECK(places_at(sale.first.port(), ids) != places_at(sale.second.port(), ids));
+        sale.relay.mend();
+        return sale.first;
+      });
 }
 
 TEST_CASE("no more enter within a minute than per_minute, by both proxies together") {

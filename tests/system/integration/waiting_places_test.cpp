@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "store/place_store.hpp"
+#include "support/postgres.hpp"
 #include "support/proxy_process.hpp"
 #include "support/temporary_directory.hpp"
 #include "system/integration/jobs_operator.hpp"
@@ -36,10 +38,9 @@ json one_at_a_time(const TemporaryDirectory& directory, json more = json::object
 // Whose files may not grow beyond this, so that it soon cannot write.
 class CrampedProxy {
  public:
-  CrampedProxy(const Shop& shop, const TemporaryDirectory& directory, const std::string& policy)
-      : proxy_(configuration({shop.address()},
-                             one_at_a_time(directory, {{"on_store_failure", policy},
-                                                       {"max_wait_ms", 86'400'000}})),
+  CrampedProxy(const Shop& shop, const TemporaryDirectory& directory, const std::string& policy,
+               json room = json::object())
+      : proxy_(configuration({shop.address()}, one_at_a_time(directory, with(policy, room))),
                {"prlimit", "--fsize=131072:unlimited"}) {}
 
   std::uint16_t port() const { return proxy_.port(); }
@@ -48,9 +49,14 @@ class CrampedProxy {
         RawClient(proxy_.admin_port()).ask("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
     return metrics.body.find("\n" + kKept + " 1\n") != std::string::npos;
   }
-  bool becomes_cramped() {
+  // By what `comes` has a visitor do.
+  template <class Comes>
+  bool becomes_cramped(Comes comes) {
     const Deadline deadline(Milliseconds(30'000));
-    while (keeps_places() && !deadline.passed()) Visitor(*this).join();
+    while (keeps_places() && !deadline.passed()) {
+      Visitor visitor(*this);
+      comes(visitor);
+    }
     return !keeps_places();
   }
   void give_room() {
@@ -59,6 +65,11 @@ class CrampedProxy {
   }
 
  private:
+  static json with(const std::string& policy, json room) {
+    room.merge_patch({{"on_store_failure", policy}, {"max_wait_ms", 86'400'000}});
+    return room;
+  }
+
   mutable ProxyProcess proxy_;
 };
 
@@ -160,7 +171,7 @@ TEST_CASE("a waiting room that is gone at a restart or a reload takes its places
     CHECK(proxy.reload(without).status() == 200);
   }
   {
-    ProxyUnderTest proxy(without);  // which does not open the file
+    ProxyUnderTest proxy(without);  // which does not keep the file open
     CHECK(is_in(Visitor(proxy).visit()));
     CHECK(proxy.reload(with).status() == 200);
     CHECK(proxy.metric(kKept) == 1);
@@ -168,6 +179,59 @@ TEST_CASE("a waiting room that is gone at a restart or a reload takes its places
   }
   ProxyUnderTest proxy(with);
   CHECK(has_place(proxy));
+}
+
+TEST_CASE("a process without waiting rooms deletes the places that a former one left in the file") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  const auto rooms_in_file = [&] {
+    const auto opened = store::open_places(directory.path() / "jobs-places.db", {});
+    store::PlacesRead read;
+    REQUIRE(opened.store);
+    REQUIRE(!opened.store->read(read));
+    return read.rooms.size();
+  };
+  {
+    ProxyUnderTest proxy(shop.address(), one_at_a_time(directory));
+    Visitor(proxy).join();
+  }
+  REQUIRE(rooms_in_file() == 1);
+  { const ProxyUnderTest proxy(configuration({shop.address()}, kept_in(directory))); }
+  CHECK(rooms_in_file() == 0);
+}
+
+TEST_CASE("a file of places that is in use stops no process without waiting rooms") {
+  const TemporaryDirectory directory;
+  Shop shop;
+  ProxyUnderTest keeper(shop.address(), one_at_a_time(directory));
+  Visitor visitor(keeper);
+  visitor.join();
+  ProxyUnderTest proxy(configuration({shop.address()}, kept_in(directory)));
+  CHECK(is_in(Visitor(proxy).visit()));
+  CHECK(visitor.is_called());
+}
+
+TEST_CASE(
+    "a process without waiting rooms deletes rooms that no proxy has any more, in PostgreSQL") {
+  if (!Postgres::is_installed()) return;
+  Postgres postgres;
+  Shop shop;
+  const std::string url = postgres.create_database();
+  const json kept{{"store", {{"url", url}}}};
+  {
+    ProxyUnderTest proxy(shop.address(), selling(always(), kept));
+    Visitor(proxy).join();
+  }
+  const std::string rooms = "SELECT count(*) FROM room";
+  Postgres::ask(url, "INSERT INTO room SELECT 'fresh', number, time FROM room");
+  Postgres::ask(url, "UPDATE room SET time = 1 WHERE name = 'sale'");
+  REQUIRE(Postgres::ask(url, rooms) == "2");
+  const ProxyUnderTest proxy(configuration({shop.address()}, kept));
+  const Deadline deadline(kPatience);
+  while (Postgres::ask(url, rooms) != "1" && !deadline.passed()) {
+  }
+  CHECK(Postgres::ask_all(url, "SELECT name FROM room") == "fresh\n");
+  CHECK(Postgres::ask(url, "SELECT count(*) FROM room_row WHERE room = 'sale'") == "0");
 }
 
 TEST_CASE("a reload that renames a route with visitors in its waiting room is refused") {
@@ -222,7 +286,7 @@ TEST_CASE("while places cannot be written, hold calls nobody and open goes on") 
     REQUIRE(is_in(inside.visit()));
     Visitor next(proxy);
     CHECK(next.join().value("position", 0) == 1);
-    REQUIRE(proxy.becomes_cramped());
+    REQUIRE(proxy.becomes_cramped([](Visitor& more) { more.join(); }));
     CHECK(is_in(inside.visit()));  // who is inside goes on
     CHECK(leave_line(inside));
     if (policy == "hold") {
@@ -235,5 +299,46 @@ TEST_CASE("while places cannot be written, hold calls nobody and open goes on") 
     CHECK(next.is_called());
     CHECK(is_in(next.visit()));
     CHECK(proxy.keeps_places() == (policy == "hold"));
+  }
+}
+
+TEST_CASE("while places cannot be written, hold lets no newcomer in and makes no ticket") {
+  Shop shop;
+  for (const std::string policy : {"hold", "open"}) {
+    CAPTURE(policy);
+    const bool is_held = policy == "hold";
+    const TemporaryDirectory directory;
+    // There is room, and no line.
+    CrampedProxy proxy(shop, directory, policy, {{"active_sessions", 1'000'000}, {"when", "full"}});
+    Visitor inside(proxy);
+    REQUIRE(is_in(inside.visit()));
+    const auto begin_session = [](Visitor& visitor) {
+      visitor.visit();
+      visitor.visit();
+    };
+    begin_session(inside);
+    REQUIRE(proxy.becomes_cramped(begin_session));
+    CHECK(is_in(inside.visit()));
+    Visitor newcomer(proxy);
+    const Deadline a_tick(kPatience);
+    while (is_held && is_in(Visitor(proxy).visit()) && !a_tick.passed()) {
+    }
+    CHECK(is_in(newcomer.visit()) != is_held);
+    const Message form = Visitor(proxy).ask("POST", "/sale/page", "Content-Length: 0\r\n");
+    CHECK(is_in(form) != is_held);
+    if (!is_held) continue;
+    CHECK(newcomer.visit().status() == 503);
+    const json told = newcomer.poll();
+    CHECK(told.value("state", "") == "arrived");
+    CHECK_FALSE(told.contains("position"));
+    const std::string join = "Spillway-Join: 1\r\nContent-Length: 0\r\n";
+    const Message refused = newcomer.ask("POST", "/_spillway/rooms/sale/tickets", join);
+    CHECK(refused.status() == 503);
+    CHECK(refused.body.find("STORE_UNAVAILABLE") != std::string::npos);
+    proxy.give_room();
+    const Deadline deadline(kPatience);
+    bool is_let_in = false;
+    while (!is_let_in && !deadline.passed()) is_let_in = is_in(newcomer.visit());
+    CHECK(is_let_in);
   }
 }

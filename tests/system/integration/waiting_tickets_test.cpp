@@ -62,6 +62,21 @@ class Program {
 
 }  // namespace
 
+TEST_CASE("a program that has its token in a field goes first for less long than a browser") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(always()));
+  Program program(proxy);
+  program.join();
+  REQUIRE(program.is_called());
+  const TimePoint begin = Clock::now();
+  for (int n = 0; n < 300; ++n) REQUIRE(is_in(program.ask("GET", "/sale/page")));
+  const double refilled = 5 * to_seconds(Clock::now() - begin) + 1;
+  const std::string first =
+      R"(spillway_requests_total{route="sale",class="P0",outcome="forwarded"})";
+  CHECK(proxy.metric(first) >= 100);
+  CHECK(proxy.metric(first) <= 100 + refilled);
+}
+
 TEST_CASE("a program joins by POST, follows its ticket, enters with it and gives it up") {
   Shop shop;
   ProxyUnderTest proxy(shop.address(), selling(always()));

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "support/temporary_directory.hpp"
 #include "system/integration/jobs_operator.hpp"
@@ -195,6 +196,30 @@ TEST_CASE("the operator lists the tickets and the session of a user, who is name
   CHECK(desk.get("/rooms/sale/tickets?user=eve").at("tickets").empty());
   for (const char* const more : {"&status=ended", "&tier=vip", "&after=1.0."})
     CHECK(desk.ask("GET", users + more).status() == 400);
+}
+
+TEST_CASE("of a user the operator lists what is of one type of resource") {
+  json room = always(2);
+  room.erase("active_sessions");
+  room.merge_patch(
+      {{"per_user", 0},
+       {"default_type", "gpu"},
+       {"resources", {{{"type", "gpu"}, {"count", 2}}, {{"type", "scope"}, {"count", 1}}}}});
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling(room, with_users()));
+  Visitor of_gpu(proxy, kNavigation + kAnn), of_scope(proxy, kNavigation + kAnn);
+  of_gpu.visit();
+  of_scope.visit("/sale/page?spillway-want=scope");
+  const std::string gpu = of_gpu.poll().at("id"), scope = of_scope.poll().at("id");
+  const Operator desk{proxy.admin_port()};
+  const std::string users = "/rooms/sale/tickets?user=ann%40example.org";
+  CHECK(desk.get(users).at("tickets").size() == 2);
+  for (const auto& [type, id] : {std::pair("gpu", gpu), std::pair("scope", scope)}) {
+    const json held = desk.get(users + "&type=" + type).at("tickets");
+    REQUIRE(held.size() == 1);
+    CHECK(held.at(0).at("id") == id);
+  }
+  CHECK(desk.ask("GET", users + "&type=laser").status() == 400);
 }
 
 TEST_CASE("a user has one place after a restart, too") {

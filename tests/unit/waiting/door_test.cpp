@@ -62,6 +62,52 @@ TEST_CASE("tickets that nobody hears of do not close the door") {
   CHECK(room.arrive(now) == Door::wait);
 }
 
+TEST_CASE("while places cannot be written down newcomers get in nowhere, and get no place") {
+  constexpr Backend kHeld{.newcomers = Newcomers::held};
+  for (const When when : {When::always, When::full, When::overloaded}) {
+    CAPTURE(static_cast<int>(when));
+    WaitingRoom room(terms_for(2, when));
+    Time now = kStart;
+    room.tick(now, kHeld);
+    CHECK(room.has_to_wait(now));
+    CHECK(room.arrive(now) == Door::wait);
+    const Contact joined = room.join(id_of(1), now, now);
+    CHECK(joined.door == Door::wait);
+    CHECK_FALSE(joined.view);
+    CHECK_FALSE(joined.has_joined);
+    CHECK(room.offer(id_of(1), now).door == Door::wait);
+    CHECK(room.counts(now).joined == 0);
+    CHECK(room.counts(now).entered == 0);
+    // A stamp that was given meanwhile is good for a place by the arrival, before all later ones.
+    room.tick(now += kTick, kHealthy);
+    CHECK(room.join(id_of(1), now, now).has_joined);
+    room.tick(now += kTick, kHealthy);
+    CHECK(room.claim(id_of(1), now));
+  }
+}
+
+TEST_CASE("while places cannot be written down who has one keeps it, and who is inside goes on") {
+  constexpr Backend kHeld{.newcomers = Newcomers::held};
+  WaitingRoom room(terms_for(1));
+  Time now = kStart;
+  room.tick(now, kHealthy);
+  REQUIRE(room.join(id_of(1), now, now).session);
+  REQUIRE(room.join(id_of(2), now, now).has_joined);
+  room.tick(now += kTick, kHeld);
+  CHECK(room.use(id_of(1), 1, now, now).use == Use::kept);
+  CHECK(room.join(id_of(2), now, now).view);  // a second tab
+  CHECK(room.cancel(id_of(1), now));
+  for (const Time until = now + Milliseconds(5'000); now < until;) room.tick(now += kTick, kHeld);
+  const auto view = room.hear(id_of(2), now);
+  REQUIRE(view);
+  CHECK(view->state == TicketState::waiting);
+  CHECK(view->ahead == 0);
+  CHECK(view->why == Why::paused);
+  for (const Time until = now + Milliseconds(2'000); now < until;)
+    room.tick(now += kTick, kHealthy);
+  CHECK(room.claim(id_of(2), now));
+}
+
 TEST_CASE("a first pass that many share and none renews ends") {
   WaitingRoom room(terms_for(3));
   Time now = kStart;

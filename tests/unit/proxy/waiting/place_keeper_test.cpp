@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "support/temporary_directory.hpp"
 
@@ -51,6 +52,33 @@ TEST_CASE("when the clock was set back far, that a secret signs is moved back wi
   CHECK(after.secrets.since <= now - std::chrono::minutes(59));
   CHECK(after.secrets.since >= now - std::chrono::minutes(61));
   CHECK(after.secrets.former == HmacKey{2});
+}
+
+TEST_CASE(
+    "a process without waiting rooms deletes what a file has of others, and keeps the secret") {
+  const support::TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "places.db";
+  const waiting::Time until{Milliseconds(1'000'000)};
+  waiting::TokenSecrets secrets;
+  {
+    const auto store = open_at(file);
+    const waiting::Place place{.id = {{1}}, .since = until};
+    const waiting::Place ended{.id = {{2}}, .kind = waiting::Place::Kind::ended, .since = until};
+    const std::vector<store::PlaceChanges> changes{{"sale", false, {place, ended}},
+                                                   {"shop", false, {}, waiting::Orders{}}};
+    REQUIRE(!store->write(changes, until));
+    store::PlacesRead before;
+    REQUIRE(!store->read(before));
+    REQUIRE(before.rooms.size() == 1);
+    REQUIRE(before.orders.size() == 1);
+    secrets = before.secrets;
+  }
+  REQUIRE(!forget_places(file));
+  const store::PlacesRead after = read(file);
+  CHECK(after.rooms.empty());
+  CHECK(after.orders.empty());
+  CHECK(after.secrets == secrets);
+  CHECK(after.until == until);
 }
 
 }  // namespace spillway::proxy

@@ -206,5 +206,19 @@ TEST_CASE("while the database takes no rows a proxy with `open` lets in its shar
   CHECK(first.failures == 1);
 }
 
+TEST_CASE("rooms that are gone are looked for with one's own left out, and again after a reload") {
+  Database database;
+  Proxy first(database, one_place());
+  const auto keeps = [&](const std::vector<std::string>& rooms) {
+    return first.becomes([&] {
+      const std::lock_guard lock(database.mutex);
+      return database.kept == rooms;
+    });
+  };
+  CHECK(keeps({"sale"}));
+  first.keeper.keep({});
+  CHECK(keeps({}));
+}
+
 }  // namespace
 }  // namespace spillway::proxy::in_memory
