@@ -6,6 +6,7 @@
 #   bench/conformance.sh BUILD
 #
 # The tables of one commit: SPILLWAY_ALL_ROUNDS=1 ctest --test-dir BUILD -L '^(wire|differential|faults)$'
+# It is the one that the program was built from, so none is built between the tests and this.
 set -euo pipefail
 
 build=$(realpath "${1:?the build directory}")
@@ -15,14 +16,22 @@ folder=bench/results
 version() { dpkg-query --show --showformat '${source:Upstream-Version}' "$1"; }
 versions="NGINX $(version nginx), HAProxy $(version haproxy)"
 
-# The day of the oldest of the files, and where it is from.
+commit=$(< "$build/built-from")
+for table in "$build"/{wire-http-table,wire-caching-table,differential-table}.md \
+  "$build"/faults-{backend,connections,greedy,errors,tunnels,process}.md; do
+  [[ $table -nt $build/built-from ]] && continue
+  echo "$table is missing, or older than the program in $build: run its test" >&2
+  exit 1
+done
+
+# The day of the oldest of the files, and what they were made with.
 begin() { # title file...
   local title=$1
   shift
   local oldest
   oldest=$(stat --format %Y "$@" | sort -n | head -1)
   printf '# %s\n\n%s; commit %s; %s. Written by `bench/conformance.sh`.\n\n' "$title" \
-    "$(date --utc --date "@$oldest" +%F)" "$(git rev-parse --short=8 HEAD)" "$versions"
+    "$(date --utc --date "@$oldest" +%F)" "$commit" "$versions"
 }
 
 {

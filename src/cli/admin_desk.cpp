@@ -1,12 +1,12 @@
 #include "cli/admin_desk.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <ostream>
 #include <string_view>
 #include <utility>
 
 #include "cli/terminal_text.hpp"
+#include "config/document.hpp"
 #include "http/ascii.hpp"
 
 namespace spillway {
@@ -19,11 +19,9 @@ constexpr std::size_t kMaxToken = 4096;
 
 // The first line; nullopt: the file cannot be read, or does not hold a token.
 std::optional<std::string> token_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMaxToken + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  const std::string token(http::trim(text.substr(0, text.find_first_of("\r\n"))));
+  const config::FileText file = config::read_file(path, kMaxToken);
+  if (!file.text) return std::nullopt;
+  const std::string token(http::trim(file.text->substr(0, file.text->find_first_of("\r\n"))));
   const auto is_visible = [](char c) { return c > 0x20 && c < 0x7f; };
   if (token.empty() || token.size() > kMaxToken ||
       !std::all_of(token.begin(), token.end(), is_visible)) {

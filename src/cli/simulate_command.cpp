@@ -1,5 +1,8 @@
 #include "cli/simulate_command.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -81,10 +84,22 @@ nlohmann::ordered_json as_json(const Recording& with, const Recording* without) 
   return {{"with_shedding", to_json(with)}, {"without_shedding", to_json(*without)}};
 }
 
+// Which would be waited for. Sets errno.
+bool is_pipe_without_reader(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor >= 0) ::close(descriptor);
+  return descriptor < 0 && errno == ENXIO;
+}
+
 // Opened before the run, so that a path that cannot be written to fails at once.
 std::ofstream open_plot(const std::string& path, std::ostream& err) {
   errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::app);
+  std::ofstream file;
+  if (is_pipe_without_reader(path)) {
+    file.setstate(std::ios::failbit);
+  } else {
+    file.open(path, std::ios::binary | std::ios::app);
+  }
   if (!file) {
     err << "error: " << path << ": cannot write: " << std::generic_category().message(errno)
         << '\n';

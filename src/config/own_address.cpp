@@ -4,8 +4,10 @@
 #include <ifaddrs.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -25,13 +27,21 @@ constexpr IpAddress kLoopbackV4 = address_v4(127, 1);
 constexpr IpAddress kLoopbackV6{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
 constexpr IpBlock kAllLoopbackV4{address_v4(127, 0), 96 + 8};
 
-// With or without the root's dot. Names below it mostly are this machine too (RFC 6761
-// section 6.3), but a resolver of containers may give them to another one.
-bool is_localhost(std::string_view host) {
-  constexpr std::string_view name = "localhost";
+// With or without the root's dot.
+bool is_named(std::string_view host, std::string_view name) {
   if (host.ends_with('.')) host.remove_suffix(1);
   return std::equal(host.begin(), host.end(), name.begin(), name.end(),
-                    [](char c, char lower) { return (c | 0x20) == lower; });
+                    [](char a, char b) { return (a | 0x20) == (b | 0x20); });
+}
+
+// Names below it mostly are this machine too (RFC 6761 section 6.3), but a resolver of containers
+// may give them to another one.
+bool is_localhost(std::string_view host) { return is_named(host, "localhost"); }
+
+// It is not resolved: the answer may be any address of this machine.
+bool is_host_name(std::string_view host) {
+  std::array<char, 256> own{};
+  return ::gethostname(own.data(), own.size() - 1) == 0 && is_named(host, own.data());
 }
 
 // As getaddrinfo() reads it, which takes 0x7f000001 for an address too.
@@ -93,6 +103,11 @@ bool is_own_server(const ListenAddress& listen, std::string_view server) {
   std::string_view host = server.substr(0, colon);
   if (is_localhost(host)) {
     return is_own_address(listen, kLoopbackV4, port) || is_own_address(listen, kLoopbackV6, port);
+  }
+  // A listener on all addresses has it, whichever that is.
+  if (is_host_name(host)) {
+    const auto own = parse_ip_address(listen.address);
+    return own && (*own == kAnyV4 || *own == kAnyV6) && port != 0 && port == listen.port;
   }
   if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
   const auto address = read_address(host);

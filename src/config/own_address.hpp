@@ -24,7 +24,8 @@ inline ListenAddress address_of(const Admin& admin) { return {admin.address, adm
 bool is_own_address(const ListenAddress& listen, const IpAddress& address, std::uint16_t port);
 
 // The same for a server as configured, "host:port", where the host is an address, also in one of
-// the older notations that inet_aton(3) reads (0x7f000001), or localhost; false for other names.
+// the older notations that inet_aton(3) reads (0x7f000001), or localhost; this machine's own name
+// (gethostname(2)) for a listener on 0.0.0.0 or ::. False for other names: no name is resolved.
 // Those below localhost (RFC 6761 section 6.3) do not count: a container may have such a name.
 bool is_own_server(const ListenAddress& listen, std::string_view server);
 

@@ -6,16 +6,19 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <istream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "config/document.hpp"
 #include "simulate/client_model.hpp"
 
 namespace spillway::simulate {
@@ -257,8 +260,35 @@ ScenarioResult read_access_log(std::istream& in, std::string_view file_name,
   return scenario_of(reader, file_name, config, told);
 }
 
+namespace {
+
+constexpr std::chrono::milliseconds kSilence{2000};
+constexpr std::chrono::milliseconds kWhole{60'000};
+
+// A pipe may have no writer, or one that is silent, so it is not waited for without an end.
+ScenarioResult read_piped_log(const std::string& path, const config::Config& config,
+                              const Told& told) {
+  config::FileText piped =
+      config::read_file(path, kMostPipedBytes, {.silence = kSilence, .whole = kWhole});
+  if (!piped.text) return {std::nullopt, std::move(piped.problems), {}, {}};
+  if (piped.text->empty()) return {std::nullopt, {{path, "is empty"}}, {}, {}};
+  if (piped.text->size() > kMostPipedBytes) {
+    return {std::nullopt,
+            {{path,
+              "a pipe with more than " + std::to_string(kMostPipedBytes) + " bytes: name a file"}},
+            {},
+            {}};
+  }
+  std::istringstream in(std::move(*piped.text));
+  return read_access_log(in, path, config, told);
+}
+
+}  // namespace
+
 ScenarioResult open_access_log(const std::string& path, const config::Config& config,
                                const Told& told) {
+  std::error_code missing;  // told below
+  if (!std::filesystem::is_regular_file(path, missing)) return read_piped_log(path, config, told);
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file || file.peek() == std::ifstream::traits_type::eof()) {

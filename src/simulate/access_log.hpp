@@ -18,6 +18,7 @@ namespace spillway::simulate {
 // What is read at most: about 50 MB.
 inline constexpr std::size_t kMostLoggedArrivals = 2'000'000;
 inline constexpr std::size_t kLongestLogLine = 65'536;
+inline constexpr std::size_t kMostPipedBytes = 64 * 1024 * 1024;  // of what is no regular file
 
 // Reads to the end, line by line. Stops at the first line that it does not understand: the
 // problem's path is FILE:LINE. The backend has the told slots or those of the `concurrency`, and
@@ -25,7 +26,7 @@ inline constexpr std::size_t kLongestLogLine = 65'536;
 ScenarioResult read_access_log(std::istream& in, std::string_view file_name,
                                const config::Config& config, const Told& told);
 
-// A file that cannot be opened is a problem.
+// A file that cannot be opened is a problem, and so is a pipe of which nothing comes for 2 s.
 ScenarioResult open_access_log(const std::string& path, const config::Config& config,
                                const Told& told);
 

@@ -83,6 +83,11 @@ TEST_CASE("every token of the corpus counts for what it says, and for nothing wi
   replay("visitor_token", visitor_token);
 }
 
+TEST_CASE("every head of the corpus reads as before without the cookies that are taken") {
+  replay("cookies", cookies);
+  replay("request_head", cookies);
+}
+
 TEST_CASE("every script of the corpus leaves each byte where it may be") {
   replay("connection", connection);
 }

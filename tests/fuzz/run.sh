@@ -17,7 +17,7 @@ TIMEFORMAT='cpu: %U'
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.."
 
 all=(request_head chunked_body path configuration upstream_response splits field_values
-  head_reference connection page_template visitor_token)
+  head_reference connection page_template visitor_token cookies)
 seconds=${1:-60}
 at_once=${AT_ONCE:-3}
 targets=("${@:2}")
@@ -29,13 +29,14 @@ for target in "${targets[@]}"; do
   fi
 done
 # The longest input that is worth its time: longer ones are tried less often.
-declare -A longest=([path]=256 [splits]=512 [field_values]=512 [head_reference]=512
+declare -A longest=([path]=256 [splits]=512 [field_values]=512 [head_reference]=512 [cookies]=512
   [connection]=1024)
 # With the features of a whole proxy, weighing inputs by how rare they are costs more than running
 # them.
 declare -A extra=([connection]=-entropic=0)
 # Corpora of other targets that serve too.
-declare -A shared=([head_reference]="tests/fuzz/corpus/request_head tests/fuzz/corpus/upstream_response")
+declare -A shared=([head_reference]="tests/fuzz/corpus/request_head tests/fuzz/corpus/upstream_response"
+  [cookies]=tests/fuzz/corpus/request_head)
 
 cmake --preset fuzz > /dev/null
 cmake --build --preset fuzz

@@ -16,5 +16,6 @@ void head_reference(std::string_view input);
 void connection(std::string_view input);
 void page_template(std::string_view input);
 void visitor_token(std::string_view input);
+void cookies(std::string_view input);
 
 }  // namespace spillway::fuzz

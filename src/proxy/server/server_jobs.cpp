@@ -35,8 +35,11 @@ bool any_defers(const config::Config& config) {
                      [](const config::Route& route) { return route.defer.has_value(); });
 }
 
-// By its header (https://www.sqlite.org/fileformat.html): nothing else is opened unasked.
+// By its header (https://www.sqlite.org/fileformat.html): nothing else is opened unasked. A pipe is
+// not waited for.
 bool is_file_of_jobs(const std::filesystem::path& file) {
+  std::error_code missing;
+  if (!std::filesystem::is_regular_file(file, missing)) return false;
   std::string header(72, '\0');
   std::ifstream in(file, std::ios::binary);
   if (!in.read(header.data(), static_cast<std::streamsize>(header.size()))) return false;

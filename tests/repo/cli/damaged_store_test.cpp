@@ -40,6 +40,23 @@ TEST_CASE("run refuses a file of deferred requests that is no store, and leaves 
   check_refused(settings(damaged, R"("defer": {})"), damaged);
 }
 
+TEST_CASE("run does not wait for a writer of what is named like its store") {
+  const spillway::support::TemporaryDirectory directory;
+  const std::string pipe = (directory.path() / "spillway.db").string();
+  REQUIRE(run_shell("mkfifo " + pipe).code == 0);
+  const auto damaged = directory.write("spillway-places.db", kDiary);  // so that it ends
+  std::string configuration = settings("unused", R"("waiting_room": {})");
+  const std::string named = R"("store": {"url": "sqlite:unused"}, )";
+  configuration.erase(configuration.find(named), named.size());
+  const ScratchFile file("pipe.json", configuration);
+  const Result result =
+      run_shell("STATE_DIRECTORY=" + directory.path().string() + " " +
+                spillway::support::in_build("spillway") + " run --config " + file.path());
+  CAPTURE(result.err);
+  CHECK(result.code == 1);
+  CHECK(contains(result.err, damaged.string() + " is not a SQLite file"));
+}
+
 TEST_CASE("run refuses a file of places that is no store, and leaves it as it is") {
   const spillway::support::TemporaryDirectory directory;
   const auto damaged = directory.write("jobs-places.db", kDiary);

@@ -32,6 +32,14 @@ TEST_CASE("jobs refuses arguments that are wrong before it asks anything") {
   }
 }
 
+TEST_CASE("jobs does not wait for a writer of the token's file") {
+  const ScratchFile token("token");
+  REQUIRE(run_shell("rm " + token.path() + " && mkfifo " + token.path()).code == 0);
+  const Result result = run("jobs list --token-file " + token.path());
+  CHECK(result.code == 2);
+  CHECK(contains(result.err, token.path() + " cannot be read"));
+}
+
 TEST_CASE("jobs does nothing in earnest without a limit, an id or --all") {
   for (const std::string action : {"replay", "purge"}) {
     const Result result = run("jobs " + action + " --state dead --yes");

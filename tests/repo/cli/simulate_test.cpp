@@ -182,5 +182,8 @@ TEST_CASE("simulate says at once that a picture cannot be written and fails") {
   CHECK(result.out.empty());
   CHECK(contains(result.err, "/nonexistent/picture.svg: cannot write"));
   CHECK(run("simulate --plot /dev/full >/dev/null").code == 1);
+  const ScratchFile pipe("picture");  // that no one reads
+  REQUIRE(run_shell("rm " + pipe.path() + " && mkfifo " + pipe.path()).code == 0);
+  CHECK(contains(run("simulate --plot " + pipe.path()).err, "cannot write"));
   CHECK(run("simulate >/dev/full").code == 1);
 }

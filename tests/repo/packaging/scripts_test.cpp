@@ -17,6 +17,7 @@ const std::vector<std::string> kScripts{"run.sh",
                                         "test.sh",
                                         ".ci/run",
                                         ".ci/nightly",
+                                        "bench/conformance.sh",
                                         "bench/cost/cache-hit.sh",
                                         "bench/cost/run.sh",
                                         "bench/demo/show.sh",
@@ -80,9 +81,12 @@ TEST_CASE("CI runs the tests as a developer does and then both sanitizers") {
 }
 
 TEST_CASE(
-    "each night the sanitizers see the parts of the proxy and the soak and all fuzz targets run") {
+    "each night the sanitizers see the parts of the proxy and the soak and all that is random "
+    "runs") {
   const std::string nightly = read(".ci/nightly");
-  CHECK(nightly.find("run_sanitized asan http proxy store integration wire") != std::string::npos);
+  CHECK(nightly.find("run_sanitized asan cache config http observe proxy store traffic integration "
+                     "wire") != std::string::npos);
+  CHECK(nightly.find("DIFFERENTIAL_SECONDS=\"${2:-600}\"") != std::string::npos);
   CHECK(nightly.find("run_sanitized tsan cache overload proxy resilience integration") !=
         std::string::npos);
   CHECK(nightly.find("tests/system/soak/run.sh \"${1:-10}\"") != std::string::npos);

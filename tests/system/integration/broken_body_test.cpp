@@ -125,6 +125,55 @@ TEST_CASE("a server whose responses break after a good head is ejected") {
   }
 }
 
+bool has_open_circuit(const json& state) { return state["upstreams"][0]["open_circuits"] == 1; }
+
+TEST_CASE("refreshes in the background that break after a good head open the circuit") {
+  const std::string storable =
+      "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1000\r\n\r\n";
+  for (const bool stalls : {false, true}) {
+    CAPTURE(stalls);
+    std::atomic<int> number = 0;
+    ScriptedPeer peer([&](PeerConnection& connection) {
+      while (connection.read_request()) {
+        if (++number > 3) {
+          if (connection.send(storable + "abc") && stalls) connection.wait_closed();
+          return;
+        }
+        const std::string stale =
+            "Cache-Control: max-age=1, stale-while-revalidate=3600\r\nAge: 2\r\n";
+        if (!connection.send(ok("old", stale))) return;
+      }
+    });
+    json config = settings({peer.address()}, breaker(3));
+    config["default_route"]["cache"] = cache({{"serve", "fresh"}});
+    const ProxyUnderTest proxy(config);
+    for (int round = 0; round < 2; ++round) {
+      for (int n = 0; n < 3; ++n)
+        CHECK(RawClient(proxy.port()).ask(get("/" + std::to_string(n))).body == "old");
+    }
+    CHECK(proxy.state_becomes(has_open_circuit));
+    CHECK(peer.seen().requests == 6);
+  }
+}
+
+TEST_CASE("deferred requests whose answers break after a good head open the circuit") {
+  for (const bool stalls : {false, true}) {
+    CAPTURE(stalls);
+    ScriptedPeer peer([&](PeerConnection& connection) {
+      if (connection.read_request() && connection.send(kCounted + "abc") && stalls)
+        connection.wait_closed();
+    });
+    json config = settings({peer.address()}, breaker(3));
+    config["store"]["url"] = "memory:";
+    config["default_route"]["defer"] = {{"when", "always"}};
+    const ProxyUnderTest proxy(config);
+    for (int n = 0; n < 3; ++n)
+      CHECK(RawClient(proxy.port()).ask(post("/", std::to_string(n))).status() == 202);
+    CHECK(proxy.state_becomes(has_open_circuit));
+    CHECK(peer.seen().requests == 3);
+  }
+}
+
 TEST_CASE("clients that leave during a response open no circuit") {
   ScriptedPeer peer([&](PeerConnection& connection) {
     if (connection.read_request() && connection.send(kCounted + "abc")) connection.wait_closed();

@@ -105,6 +105,34 @@ TEST_CASE("a follower may leave") {
   CHECK(first.read_response().status() == 200);
 }
 
+TEST_CASE(
+    "clients that lead in a hurry, read nothing and leave keep an honest one waiting shortly") {
+  constexpr int kChain = 24;
+  constexpr Milliseconds kHurry{15};
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      if (!request->field("X-Honest")) {
+        proxy.wait_closed();
+        return;
+      }
+      if (!proxy.send(ok("honest", "Cache-Control: max-age=60\r\n"))) return;
+    }
+  });
+  const ProxyUnderTest proxy(fresh(peer.address(), 1));
+  std::vector<RawClient> chain;
+  for (int n = 0; n < kChain; ++n) {
+    RawClient& next = chain.emplace_back(proxy.port(), 4096);
+    next.send(get("/page?age=60", "X-Request-Deadline: 15ms\r\n"));
+    if (n % 2 == 1) next.close();
+  }
+  RawClient honest(proxy.port());
+  const auto began = std::chrono::steady_clock::now();
+  CHECK(honest.ask(get("/page?age=60", "X-Honest: 1\r\n")).body == "honest");
+  const auto took = std::chrono::steady_clock::now() - began;
+  CHECK(took < kChain * kHurry + Milliseconds{kSanitized ? 4000 : 1500});
+  CHECK(RawClient(proxy.port()).ask(get("/page?age=60")).body == "honest");  // and it is stored
+}
+
 TEST_CASE("an answer that may not be stored sends everybody to the upstream") {
   Origin origin;
   const ProxyUnderTest proxy(fresh(origin.peer.address()));

@@ -167,5 +167,30 @@ TEST_CASE("a client of modest speed makes progress though the socket has no room
   CHECK(idle.was_reset());
 }
 
+TEST_CASE(
+    "interim responses are only so many that a client that takes none holds no slot by them") {
+  const std::string hints =
+      "HTTP/1.1 103 Early Hints\r\nLink: <" + std::string(8000, 'a') + ">\r\n\r\n";
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      while (request->target() == "/hints" && proxy.send(hints)) {
+      }
+      if (!proxy.send(ok("x"))) return;
+    }
+  });
+  const ProxyUnderTest proxy(
+      peer.address(),
+      never_shed({{"classes", {{{"name", "P0"}, {"max_wait_ms", 60'000}, {"sla_ms", 60'000}}}},
+                  {"dispatch", {{"concurrency", 1}}},
+                  {"app", {{"response_timeout_ms", 60'000}}}}));
+  RawClient deaf(proxy.port(), 4096);
+  deaf.send(get("/hints"));
+  REQUIRE(peer.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  CHECK(RawClient(proxy.port()).ask(get("/")).body == "x");
+  int status = 103;
+  for (int n = 0; n < 100 && status == 103; ++n) status = deaf.read_response().status();
+  CHECK(status == 502);
+}
+
 }  // namespace
 }  // namespace spillway::support

@@ -170,10 +170,13 @@ TEST_CASE("clients that upload slowly, also as gRPC, do not stop P0") {
   }
 }
 
-TEST_CASE("clients that read responses of 4 MiB slowly do not stop P0") {
-  const Result result = play_one("slow-reader", "spillway");
-  CHECK(result.usage.connections >= 100);
-  check_that_p0_is_answered(result);
+TEST_CASE("clients that read responses of 4 or 160 MiB slowly do not stop P0") {
+  for (const char* behaviour : {"slow-reader", "slow-reader-huge"}) {
+    CAPTURE(behaviour);
+    const Result result = play_one(behaviour, "spillway");
+    CHECK(result.usage.connections >= 100);
+    check_that_p0_is_answered(result);
+  }
 }
 
 TEST_CASE("clients that leave, ask for what fails, or spell P2 as P0 do not stop P0") {

@@ -3,7 +3,9 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
+#include <cctype>
 #include <string>
 #include <vector>
 
@@ -121,6 +123,38 @@ TEST_CASE("a server that is the listener by an address of this machine is a prob
   load_good(file("0.0.0.0", 8081));
   load_good(file("127.0.0.1", 8080));
   load_good(file("::1", 8080));
+}
+
+TEST_CASE("a server that is the listener by the name of this machine is a problem") {
+  char own[256] = {};
+  REQUIRE(gethostname(own, sizeof own - 1) == 0);
+  const std::string name = own;
+  if (name == "localhost") {
+    MESSAGE("not tested: this machine has no name of its own");
+    return;
+  }
+  std::string capitals = name;
+  for (char& c : capitals) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  const auto file = [&](const std::string& listen, const std::string& server) {
+    return R"({"listen":{"address":")" + listen + R"("},"upstreams":[{"name":"a","servers":[")" +
+           server + "\"]}]}";
+  };
+  for (const char* any : {"0.0.0.0", "::"}) {
+    for (const std::string& host : {name, name + ".", capitals}) {
+      CAPTURE(host);
+      check_problem(file(any, host + ":8080"), "$.upstreams[0].servers[0]",
+                    "where $.listen accepts");
+    }
+    load_good(file(any, name + ":8081"));
+    load_good(file(any, name + "x:8080"));
+    load_good(file(any, "x." + name + ":8080"));
+  }
+  // It may stand for another address than that.
+  load_good(file("127.0.0.1", name + ":8080"));
+  check_problem(R"({"admin":{"address":"0.0.0.0","token":"0123456789"},"upstreams":[{"name":"a",)"
+                R"("servers":[")" +
+                    name + ":9090\"]}]}",
+                "$.upstreams[0].servers[0]", "where $.admin accepts");
 }
 
 TEST_CASE("a server that is the admin listener is a problem") {

@@ -2,9 +2,14 @@
 #include "simulate/access_log.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "config/load.hpp"
 #include "simulate/simulation.hpp"
@@ -127,6 +132,23 @@ TEST_CASE("a log without what the model needs is refused") {
   std::istringstream in(good);
   const config::Config automatic = configuration("\"auto\"");
   CHECK(read_access_log(in, "a.log", automatic, {}).problems[0].path == "--slots");
+}
+
+TEST_CASE("a log that is a pipe is read while something comes and not waited for otherwise") {
+  const std::string pipe =
+      (std::filesystem::temp_directory_path() / ("spillway-log-" + std::to_string(getpid())))
+          .string();
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const ScenarioResult silent = open_access_log(pipe, configuration(), {});
+  CHECK_FALSE(silent.scenario);
+  CHECK(listing(silent.problems).find("nothing came for 2000 ms") != std::string::npos);
+  std::thread writer([&] { std::ofstream(pipe) << line("10.000", "pay", "P0", 0, 100); });
+  const ScenarioResult sent = open_access_log(pipe, configuration(), {});
+  writer.join();
+  std::filesystem::remove(pipe);
+  CHECK(sent.scenario);
+  CHECK(listing(open_access_log(pipe, configuration(), {}).problems).find("No such file") !=
+        std::string::npos);
 }
 
 }  // namespace spillway::simulate
