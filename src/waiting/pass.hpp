@@ -11,7 +11,8 @@ namespace spillway::waiting {
 // (generation 0) counts as taken for this long.
 inline constexpr Milliseconds kSlice{60'000};
 // From this age of a pass on, each request that carries it is reported by use(). A third of the
-// slice and not half: so a copy is found within 2 x 20 s + 10 s and a few requests, below 70 s.
+// slice and not half: so a copy is found within 70 s, whatever it does with the passes that it is
+// given (sessions.hpp).
 inline constexpr Milliseconds kRenewAfter{20'000};
 
 struct Session {
@@ -21,7 +22,7 @@ struct Session {
 };
 
 enum class Use : std::uint8_t {
-  renewed,  // goes on; issue a pass of `generation`, now
+  renewed,  // goes on; issue a pass of `generation`, now, that says it is as old as `age`
   kept,     // goes on with the pass it has: another request was given the next one
   waits,    // a pass of generation 0 that came late: its visitor has a ticket
   over,     // no such session, and none can begin: it is a first contact
@@ -31,6 +32,7 @@ enum class Use : std::uint8_t {
 struct Renewal {
   Use use = Use::over;
   std::uint32_t generation = 0;
+  Milliseconds age{};
 };
 
 }  // namespace spillway::waiting

@@ -126,7 +126,7 @@ class WaitingRoom {
   // A pass is used that is provisional, or at least kRenewAfter old; more reports do no harm. See
   // sessions.hpp for what counts as copied. Only the first request with a pass gets the next one,
   // and parallel ones keep theirs: if each got it, a copy could renew itself beside the original
-  // for ever. If the next one is lost, it is issued again.
+  // for ever. If none comes with the next one, each gets it.
   //
   // A pass of generation 0 says that its visitor was let in without a wait. It is good once, for
   // kSlice and then until Terms::idle is over: shown later than kSlice, when its place may be

@@ -122,7 +122,7 @@ Task<Entrance::Shown> Entrance::show(Token pass) {
       co_return may_come_late(pass) ? Shown::in_line : Shown::over;
   } else {
     switch (shown.result->use) {
-      case WaitingRoom::Use::renewed: renew(pass, shown.result->generation); break;
+      case WaitingRoom::Use::renewed: renew(pass, shown.result->generation, shown.result->age); break;
       case WaitingRoom::Use::kept: break;
       case WaitingRoom::Use::waits: co_return Shown::in_line;
       case WaitingRoom::Use::over:
@@ -250,8 +250,8 @@ Stay Entrance::lasting_stay() const {
   return stay_.kept_by(generation.waiting_rooms[index(request_.subject.route)]);
 }
 
-void Entrance::renew(const Token& of, std::uint32_t generation) {
-  give(pass_of(of, generation, room_->time_at(services_.now())));
+void Entrance::renew(const Token& of, std::uint32_t generation, Milliseconds age) {
+  give(pass_of(of, generation, room_->time_at(services_.now()) - age));
 }
 
 void Entrance::give(const Token& pass) {

@@ -94,7 +94,7 @@ class Entrance {
   bool has_its_session(const waiting::Token& pass);
   Answer limit_joins();
   void let_in(const waiting::TicketId& id);
-  void renew(const waiting::Token& of, std::uint32_t generation);
+  void renew(const waiting::Token& of, std::uint32_t generation, Milliseconds age = {});
   void give(const waiting::Token& pass);
   Answer turn_away(waiting::WaitingRoom::Door door, const waiting::UserKey& user);
   Answer tell_stamped(const waiting::Token& stamp);
