@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "waiting/ticket.hpp"
+#include "waiting/tier.hpp"
 
 namespace spillway::waiting {
 
@@ -25,8 +26,15 @@ enum class Use : std::uint8_t {
   renewed,  // goes on; issue a pass of `generation`, now, that says it is as old as `age`
   kept,     // goes on with the pass it has: another request was given the next one
   waits,    // a pass of generation 0 that came late: its visitor has a ticket
+  late,     // the same: its visitor may have none now, and keeps the pass
   over,     // no such session, and none can begin: it is a first contact
   copied    // this pass and its successor are both in use: the session has been ended
+};
+
+// Of a pass of generation 0, if it comes late.
+struct LatePass {
+  Priority priority = 0;  // of the tier that it was issued for
+  bool may_join = true;   // its visitor may have a ticket, as at a second contact
 };
 
 struct Renewal {

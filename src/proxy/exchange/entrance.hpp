@@ -76,9 +76,12 @@ class Entrance {
   enum class Shown : std::uint8_t {
     inside,   // it is good
     in_line,  // it was shown late: see WaitingRoom::use()
+    limited,  // likewise, and its visitor may have no ticket now
     over
   };
   Task<Shown> show(waiting::Token pass);
+  Reason judge_late(const waiting::Token& pass);
+  void note_late(const waiting::Token& pass, bool has_joined);
   bool may_come_late(const waiting::Token& pass);
   Answer tell_late(const waiting::Token& pass);
   Task<std::optional<Answer>> claim(waiting::Token ticket);

@@ -74,11 +74,12 @@ std::optional<Answer> Entrance::go_on(const WaitingRoom::Contact& contact, const
   return turn_away(contact.door, stamp.user);
 }
 
-// A page goes on by itself.
+// A page goes on by itself. What it has is still good.
 Answer Entrance::limit_joins() {
   const Milliseconds later = stamp_poll(*settings_);
   reason_ = Reason::join_limit;
-  if (!http::prefers_html(request_.head.fields)) return too_many_visits(reason_, later);
+  const bool is_page = is_visit(request_.head) && http::prefers_html(request_.head.fields);
+  if (!is_page) return too_many_visits(reason_, later);
   return tell(status_of(reason_, later), std::nullopt);
 }
 

@@ -275,7 +275,8 @@ Fault too_many_visits(Reason reason, Milliseconds retry_after) {
       .detail =
           is_poll
               ? "This ticket is asked after far more often than it was told. It keeps its place."
-              : "Too many tickets were made for this address. The stamp is still good.",
+              : "Too many tickets were made for this address. What this visitor carries is still "
+                "good.",
       .retry_after = retry_after};
 }
 

@@ -113,6 +113,9 @@ class SharedWaitingRoom {
   // Whether neither place nor session is of that token, and none can become of it: it takes no
   // command. What is not read yet of the log is allowed for.
   bool is_spent(const waiting::Token& token, TimePoint now);
+  // Whether it is a first pass that came late, and would get a ticket. What is not read yet of the
+  // log may have given it one.
+  bool takes_ticket(const waiting::Token& pass, TimePoint now);
   // Its visitor may enter.
   bool is_called(const waiting::TicketId& id, TimePoint now);
   // Likewise before a second contact. false: so many of the line's places are of the client's
