@@ -92,6 +92,7 @@ class Entrance {
   std::optional<Answer> go_on(const waiting::WaitingRoom::Contact& contact,
                               const waiting::Token& stamp);
   Task<std::optional<Answer>> arrive(bool lacks_work = false);
+  bool comes_twice(const waiting::Arrive& arrival);
   bool outlasts_a_page(const waiting::Token& stamp) const;
   Answer refuse(OwnResponse refusal);
   bool has_its_session(const waiting::Token& pass);

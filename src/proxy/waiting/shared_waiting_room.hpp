@@ -64,6 +64,7 @@ class SharedWaitingRoom {
         joins_(context_->address_key),
         rows_(context_->address_key),
         shares_(context_->address_key),
+        entries_(context_->address_key),
         given_(terms_of(settings)),
         inside_(given_),
         pace_(settings.sessions.most) {
@@ -123,6 +124,11 @@ class SharedWaitingRoom {
   bool may_have_more(const IpAddress& client, const waiting::Token& stamp,
                      const config::WaitingRoom& settings, TimePoint now);
   void has_joined(const IpAddress& client, const waiting::Token& stamp, TimePoint now);
+  // Before a first contact that nobody vouches for, while no visitor has to wait. false: its
+  // network was given its share of the first passes of a minute; it gets a stamp, and comes in with
+  // that.
+  bool may_enter_at_once(const IpAddress& client, const config::WaitingRoom& settings,
+                         TimePoint now);
   // Before a command for what a visitor carries. false: for this address too many rows were written
   // lately that changed nothing. It is to be given back if this one did.
   bool may_write(const IpAddress& client, const config::WaitingRoom& settings, TimePoint now);
@@ -286,6 +292,7 @@ class SharedWaitingRoom {
   AddressLimit joins_;
   AddressLimit rows_;  // of a log, which changed nothing
   NetworkShares shares_;
+  HashedBuckets entries_;  // without a wait, by network
   mutable std::mutex mutex_;
   waiting::Time last_{};
   waiting::Terms given_;     // by the configuration; the room may keep a former start
