@@ -111,6 +111,9 @@ void describe_limits(Visitor& visit, WaitingRoom& x) {
         "Longest session, whether it is used or not.");
   visit("idle_ms", x.sessions.idle, Range{1000, kDay},
         "A session ends after so long without a request.");
+  visit("expected_stay_ms", x.sessions.expected_stay, Range{1000, kDay},
+        "How long a session lasts, as far as you know: max_wait_ms goes by it until the rate of "
+        "entry has been measured. Default: idle_ms, and 30 s at most.");
   visit("claim_ms", x.tickets.claim, Range{1000, kHour},
         "A called visitor that does not come in within this goes back to its own place.");
   visit("claim_extensions", x.tickets.claim_extensions, Range{0, 100},
@@ -119,8 +122,8 @@ void describe_limits(Visitor& visit, WaitingRoom& x) {
         "A visitor that has sent nothing for so long loses its place.");
   visit("max_wait_ms", x.tickets.max_wait, Range{1000, kDay},
         "Nobody is given a place that is not reached within this at the measured rate of entry "
-        "(until it is known, as if sessions lasted 30 s); it is told so at the door. No ticket "
-        "expires by it.");
+        "(until it is known, by expected_stay_ms); it is told so at the door. No ticket expires by "
+        "it.");
   visit("max_tickets", x.tickets.most, Range{1, 10'000'000}, "Most who may wait.");
   visit("joins_per_second", x.tickets.joins_per_second, Range{1, 1'000'000},
         "Tickets made for one client address (an IPv6 /64), ten times as many at once; beyond it "

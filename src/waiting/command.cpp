@@ -37,7 +37,8 @@ Renewal perform(WaitingRoom& room, const ShowPass& command, Time now) {
   const Token& pass = command.token;
   // A session whose beginning was not written has its resource, or one as good, by its wish.
   if (pass.wish && pass.generation > 0) recover(room, pass, now);
-  return room.use(pass.id, pass.generation, pass.time, now, pass.user);
+  return room.use(pass.id, pass.generation, pass.time, now, pass.user,
+                  {.priority = pass.priority, .may_join = command.may_join});
 }
 
 std::optional<WaitingRoom::Extension> perform(WaitingRoom& room, const Extend& command, Time now) {

@@ -63,8 +63,15 @@ struct Claimed {
 struct Claim : ByToken<2> {
   using Result = Claimed;
 };
-struct ShowPass : ByToken<3> {  // use()
+// As use(). `may_join`: if it is a first pass that comes late, its visitor may have a ticket.
+struct ShowPass : ByToken<3> {
   using Result = Renewal;
+  bool may_join = false;
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.token, self.may_join);
+  }
 };
 struct Extend : ByToken<4> {
   using Result = std::optional<WaitingRoom::Extension>;

@@ -94,6 +94,7 @@ Terms terms_of(const config::WaitingRoom& settings) {
           .per_minute = settings.sessions.per_minute.value_or(0),
           .session_ttl = settings.sessions.ttl,
           .idle = settings.sessions.idle,
+          .expected_stay = settings.sessions.expected_stay,
           .claim = settings.tickets.claim,
           .claim_extensions = settings.tickets.claim_extensions,
           .abandon = settings.tickets.abandon,

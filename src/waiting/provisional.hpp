@@ -22,12 +22,16 @@ class Provisional {
     if (bucket.second != second_of(now)) bucket = {second_of(now), 0};
     ++bucket.entries;
   }
-  // One issued then becomes a session. false: none is left of that second.
-  bool take(Time issued, Time now) {
+  // Whether one is left that was issued in that second.
+  bool has(Time issued, Time now) const {
     const std::int64_t second = second_of(issued);
-    Bucket& bucket = at(second);
-    if (bucket.second != second || is_over(bucket, now) || bucket.entries == 0) return false;
-    --bucket.entries;
+    const Bucket& bucket = buckets_[place_of(second)];
+    return bucket.second == second && !is_over(bucket, now) && bucket.entries > 0;
+  }
+  // It becomes a session. false: none is.
+  bool take(Time issued, Time now) {
+    if (!has(issued, now)) return false;
+    --at(second_of(issued)).entries;
     return true;
   }
   std::size_t count(Time now) const {
@@ -43,6 +47,7 @@ class Provisional {
     archive(self.buckets_);
   }
 
+  static constexpr std::size_t kBuckets = 64;
   struct Bucket {
     std::int64_t second = -1;
     std::size_t entries = 0;
@@ -57,11 +62,12 @@ class Provisional {
   static bool is_over(const Bucket& bucket, Time now) {
     return bucket.second < 0 || second_of(now) > bucket.second + kSeconds;
   }
-  Bucket& at(std::int64_t second) {
-    return buckets_[static_cast<std::size_t>(second) % buckets_.size()];
+  static std::size_t place_of(std::int64_t second) {
+    return static_cast<std::size_t>(second) % kBuckets;
   }
+  Bucket& at(std::int64_t second) { return buckets_[place_of(second)]; }
 
-  std::array<Bucket, 64> buckets_{};
+  std::array<Bucket, kBuckets> buckets_{};
 };
 
 }  // namespace spillway::waiting

@@ -84,17 +84,24 @@ Renewal Sessions::use(const TicketId& id, std::uint32_t generation, Time issued,
   }
   if (generation < record.used) return {Use::kept, generation};
   if (record.used == record.newest) {
-    if (now - issued < kRenewAfter) return {Use::kept, generation};
+    // One that was issued again says more than its age.
+    const Time since = record.reissued == 0 ? issued : std::max(issued, record.issued);
+    if (now - since < kRenewAfter) return {Use::kept, generation};
     ++record.newest;
     record.reissued = 0;
-  } else if (now - record.issued < kReissueAfter) {
-    return {Use::kept, generation};
-  } else if (++record.reissued > kMostReissues) {
-    forget(slot);
-    return {Use::copied, generation};
+    record.issued = now;
+    return {Use::renewed, record.newest};
   }
-  record.issued = now;
-  return {Use::renewed, record.newest};
+  const Milliseconds age = now - record.issued;
+  if (record.reissued == 0 && age < kReissueAfter) return {Use::kept, generation};
+  if (record.reissued == 0 || age >= kReissue) {
+    record.issued = now;
+    if (++record.reissued > kMostReissues) {
+      forget(slot);
+      return {Use::copied, generation};
+    }
+  }
+  return {Use::renewed, record.newest, kRenewAfter};
 }
 
 void Sessions::stay(const TicketId& id, Time now, const Terms& terms) {
@@ -114,7 +121,7 @@ void Sessions::stay_all(Time now, const Terms& terms) {
 std::optional<Session> Sessions::again(const TicketId& id, Time now, const Terms& terms) {
   const Slot slot = find(id);
   Record& record = pool_[slot];
-  const bool is_late = now - record.begun > kSlice && now - record.issued >= kReissueAfter;
+  const bool is_late = now - record.begun > kSlice && now - record.issued >= kReissue;
   if (is_copy(record, 0, now) || (is_late && ++record.reissued > kMostReissues)) {
     forget(slot);
     return std::nullopt;

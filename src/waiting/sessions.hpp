@@ -1,25 +1,30 @@
 // The sessions of one waiting room: when they end, and whether a pass is used in two places.
 //
-// A pass carries a generation. Exactly one request that uses the newest one, at least kRenewAfter
-// old, is given the next; others keep theirs until the browser stores that. A generation counts as
+// A pass carries a generation. One request that uses the newest one, at least kRenewAfter old, is
+// given the next; others keep theirs until the browser stores that. A generation counts as
 // used from the first report of a request with it, which shows that some client has received it.
 //
 // Copied: a pass is used more than kInFlight after a newer generation was first reported used. One
 // browser cannot do that. Its tabs share one cookie jar, the jar got the newer pass before it was
 // used, and each request that begins after sends the newer one; a request from before has kInFlight
 // to arrive, over a slow connection or again over another network. Addresses and connections are
-// not compared, so Wi-Fi to mobile changes nothing. If the response with the new pass is lost, that
-// generation is never used, so nothing is compared with it, and kReissueAfter later it is issued
-// again, with the same number, so that a late response cannot set a browser back.
-// Of a pass and its copy, both in use, only one is given the next pass; the other goes on with
-// the old one and is found 2 kRenewAfter + kInFlight after their pass was issued, plus the time
-// between their requests. The one exception: a browser keeps an old pass when a response takes over
-// kRenewAfter + kReissueAfter to begin while others have renewed the pass twice.
+// not compared, so Wi-Fi to mobile changes nothing.
 //
-// Whoever never takes the next pass may be many: after kMostReissues the session ends. The same
-// goes for whoever shows the ticket for longer than a slice. One that shows it so late may never
-// have got its first pass, because that response took so long or broke, unless a pass was used
-// since.
+// Of a pass and its copy, both in use, only one is given the next pass, and the other goes on with
+// the old one. If the next one is not used by kReissueAfter, its response was lost, or a copy has
+// it that never takes it. Then each request with the old one gets it, until one comes with it: with
+// the same number, so that a late response cannot set a browser back, and as one of an age that is
+// reported at its first use. A client that takes passes, and asks every kReissueAfter -
+// kRenewAfter, has shown it before, so two that do never have the same. So a copy is found 2
+// kRenewAfter + kInFlight after their pass was issued, or kRenewAfter + kReissueAfter + kInFlight
+// if one of them never takes the next, plus the time between their requests. The one exception: a
+// browser keeps an old pass when a response takes over 2 kRenewAfter + kReissueAfter to begin while
+// others have renewed the pass twice.
+//
+// Whoever never takes the next pass may be many: after kMostReissues the session ends, each of
+// which lasts kReissue. The same goes for whoever shows the ticket for longer than a slice. One
+// that shows it so late may never have got its first pass, because that response took so long or
+// broke, unless a pass was used since.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +58,8 @@ struct Stood {
 class Sessions {
  public:
   static constexpr Milliseconds kInFlight{10'000};
-  static constexpr Milliseconds kReissueAfter{30'000};
+  static constexpr Milliseconds kReissueAfter{27'000};
+  static constexpr Milliseconds kReissue{30'000};
   static constexpr std::uint32_t kMostReissues = 3;
 
   std::size_t size() const { return pool_.size(); }
@@ -121,10 +127,10 @@ class Sessions {
     TicketId id;
     std::uint32_t newest = 0;    // generation
     std::uint32_t used = 0;      // the newest reported; newest or one less
-    std::uint32_t reissued = 0;  // how often `newest` was, and none has come with it
+    std::uint32_t reissued = 0;  // how often `newest` was, each for kReissue
     Time begun{};
     Time last_use{};
-    Time issued{};             // when `newest` was issued last
+    Time issued{};             // when `newest` was issued, or the last kReissue of it began
     Time used_since{};         // first report of `used`
     Time used_since_before{};  // and of the one before it
     std::optional<Stood> stood;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/time.hpp"
 #include "waiting/resources.hpp"
@@ -22,6 +23,8 @@ struct Terms {
   std::uint32_t per_minute = 0;         // sessions that begin within any 60 s; 0: no cap
   Milliseconds session_ttl{3'600'000};  // a session ends after this, used or not
   Milliseconds idle{300'000};           // a session ends after this without use
+  // What a session is believed to last until calls have shown it; none: idle, 30 s at most.
+  std::optional<Milliseconds> expected_stay{};
   Milliseconds claim{120'000};          // who is called has this long to come
   std::uint32_t claim_extensions = 10;  // how often it may have as long again
   Milliseconds abandon{300'000};        // who is not heard of for this long loses its place
@@ -39,8 +42,8 @@ struct Terms {
   bool operator==(const Terms&) const = default;
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.active_sessions, self.per_minute, self.session_ttl, self.idle, self.claim,
-            self.claim_extensions, self.abandon, self.max_wait, self.shortest_poll,
+    archive(self.active_sessions, self.per_minute, self.session_ttl, self.idle, self.expected_stay,
+            self.claim, self.claim_extensions, self.abandon, self.max_wait, self.shortest_poll,
             self.longest_poll, self.max_tickets, self.per_user, self.attempts, self.when,
             self.tiers, self.start, self.resources);
   }

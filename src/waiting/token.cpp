@@ -14,6 +14,7 @@ constexpr std::size_t kUserAt = token_bytes(false, false) - kSignature;
 constexpr std::size_t kMostSigned = kMostTokenBytes - kSignature;
 constexpr std::size_t kLongestRoom = 64;
 constexpr std::uint32_t kOfField = 0x8000'0000;
+constexpr std::uint32_t kOfFirstPass = 0x4000'0000;
 
 static_assert(TokenSecrets::kOverlap == TokenKeys::kAccepted);
 
@@ -80,6 +81,20 @@ Sha256 signature(const HmacKey& key, char kind, Parts parts, std::span<const std
   return hmac_sha256(key, {text.data(), 1 + bytes.size() + named});
 }
 
+// The generation, or the priority.
+std::uint32_t number_of(const Token& token) {
+  if (token.kind != TokenKind::pass) return token.priority;
+  return token.generation == 0 ? kOfFirstPass | token.priority : token.generation;
+}
+
+void set_number(Token& token, std::uint32_t number) {
+  const bool is_later_pass = token.kind == TokenKind::pass && (number & kOfFirstPass) == 0;
+  if (is_later_pass)
+    token.generation = number;
+  else
+    token.priority = static_cast<Priority>(number);
+}
+
 // The half that is sent, the rest zero: to be compared in constant time.
 Sha256 half(const Sha256& whole) {
   Sha256 part{};
@@ -122,9 +137,8 @@ TokenText TokenKeys::write(const Token& token, std::string_view room, Time now) 
   const Signer signer = is_early ? former() : newest();
   bytes[0] = key_id(number, signer.number);
   std::copy(token.id.bytes.begin(), token.id.bytes.end(), bytes.begin() + 1);
-  const bool is_pass = token.kind == TokenKind::pass;
   const std::uint32_t carrier = token.carrier == Carrier::field ? kOfField : 0;
-  put((is_pass ? token.generation : token.priority) | carrier, bytes.subspan(17, 4));
+  put(number_of(token) | carrier, bytes.subspan(17, 4));
   put(static_cast<std::uint64_t>(token.time.time_since_epoch().count()), bytes.subspan(21, 6));
   if (parts.user)
     std::copy(token.user.bytes.begin(), token.user.bytes.end(), bytes.begin() + kUserAt);
@@ -169,10 +183,7 @@ std::optional<Token> TokenKeys::read(std::string_view text, std::string_view roo
   const auto carried = static_cast<std::uint32_t>(get(bytes.subspan(17, 4)));
   const std::uint32_t number = carried & ~kOfField;
   if (carried != number) token.carrier = Carrier::field;
-  if (token.kind == TokenKind::pass)
-    token.generation = number;
-  else
-    token.priority = static_cast<Priority>(number);
+  set_number(token, number);
   token.time = Time(Milliseconds(static_cast<std::int64_t>(get(bytes.subspan(21, 6)))));
   if (parts.wish) token.wish = get_wish(bytes.first(signed_bytes).last(kWishBytes));
   if (parts.user)

@@ -12,7 +12,8 @@
 //
 // The user is there if one was verified at the first contact, the wish in stamps and tickets of
 // waiting rooms that hand out resources. In place of the generation a stamp
-// and a ticket have the priority of their tier. Both are signed: no visitor can change them.
+// and a ticket have the priority of their tier, and so does a pass of generation 0, with the second
+// bit. All are signed: no visitor can change them.
 //
 // Whoever has the text has the place: it goes in a cookie or a header field, never in a URL.
 #pragma once
@@ -49,7 +50,7 @@ struct Token {
   TicketId id;
   std::uint32_t generation = 0;  // of a pass
   Time time{};                   // stamp, ticket: arrival; pass: when this generation was issued
-  Priority priority = 0;         // of a stamp or a ticket
+  Priority priority = 0;         // of a stamp, a ticket, or a pass of generation 0
   UserKey user{};                // whose it is, if that is verified
   std::optional<CarriedWish> wish{};  // where resources are handed out
   // Read: a former key or secret signed it, whose time will be over while its visitor may still
@@ -77,7 +78,8 @@ inline Token ticket_of(const Token& stamp, Time joined) {
 
 // A pass of the same visitor, with what it has asked for.
 inline Token pass_of(const Token& token, std::uint32_t generation, Time issued) {
-  Token pass{TokenKind::pass, token.id, generation, issued, 0, token.user, token.wish};
+  const Priority priority = generation == 0 ? token.priority : Priority{0};
+  Token pass{TokenKind::pass, token.id, generation, issued, priority, token.user, token.wish};
   pass.carrier = token.carrier;
   return pass;
 }

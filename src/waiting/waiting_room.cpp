@@ -10,6 +10,11 @@ namespace {
 // Of those who did not come at once, so many still do.
 constexpr double kLateShare = 0.01;
 
+// Calls that may be made at once, after so many seconds without: so slots of a small room that get
+// free together are taken together.
+constexpr double kCallsTogether = 5;
+constexpr double kSecondsTogether = 5;
+
 }  // namespace
 
 WaitingRoom::WaitingRoom(const Terms& terms)
@@ -280,7 +285,10 @@ void WaitingRoom::call(Slot slot, Time now) {
 void WaitingRoom::call_some(Time now, const Backend& backend) {
   const double seconds = std::clamp(static_cast<double>((now - last_).count()) / 1000, 0.0, 1.0);
   const double per_second = terms_.active_sessions * backend.pace;
-  turn_.may_call = std::min(turn_.may_call + per_second * seconds, std::max(per_second, 1.0));
+  const double together = std::min(
+      {kSecondsTogether * per_second, kCallsTogether, static_cast<double>(terms_.active_sessions)});
+  turn_.may_call =
+      std::min(turn_.may_call + per_second * seconds, std::max({per_second, together, 1.0}));
   counts_.entry.is_paced = false;
   if (calls_nobody() || orders_.has_ended || !terms_.start.is_over(now)) return;
   const auto free = static_cast<double>(room(now));

@@ -133,14 +133,16 @@ class WaitingRoom {
   // A pass is used that is provisional, or at least kRenewAfter old; more reports do no harm. See
   // sessions.hpp for what counts as copied. Only the first request with a pass gets the next one,
   // and parallel ones keep theirs: if each got it, a copy could renew itself beside the original
-  // for ever. If the next one is lost, it is issued again.
+  // for ever. If none comes with the next one, each gets it.
   //
   // A pass of generation 0 says that its visitor was let in without a wait. It is good once, for
   // kSlice and then until Terms::idle is over: shown later than kSlice, when its place may be
   // another's, it takes a free place or else, `waits`, gets a ticket that stands by the time at
-  // which the pass was issued, in the highest tier. A copy of it is the same ticket and session.
+  // which the pass was issued, in its tier. A copy of it is the same ticket and session.
   Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now,
-              const UserKey& user = {});
+              const UserKey& user = {}, const LatePass& late = {});
+  // Whether such a pass would get a ticket by that.
+  bool takes_ticket(const TicketId& id, Time issued, Time now) const;
 
   // Something of that session is still open: it counts as used. Nothing if there is none.
   void stay(const TicketId& id, Time now) { sessions_.stay(id, now, terms_); }
@@ -330,7 +332,12 @@ class WaitingRoom {
   double calls_within(Milliseconds wait, const Lane& lane) const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
   bool is_unspent(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
-  Renewal come_late(const TicketId& id, Time issued, Time now, const UserKey& user);
+  bool was_inside(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
+  bool has_no_ticket_left() const {
+    return orders_.has_ended || tickets_.size() >= terms_.max_tickets;
+  }
+  Renewal come_late(const TicketId& id, Time issued, Time now, const UserKey& user,
+                    const LatePass& late);
   View seat(const TicketId& id, Time joined, Time now, Priority priority, const UserKey& user,
             const Wish& wish);
   std::uint32_t extensions_left(const Ticket& ticket) const;

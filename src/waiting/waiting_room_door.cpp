@@ -7,7 +7,8 @@ namespace spillway::waiting {
 
 namespace {
 
-// Sessions are believed to last for so long at least, until calls have been seen.
+// Sessions are believed to last for so long at least, until calls have been seen, where nothing is
+// said of them.
 constexpr Milliseconds kShortestStay{30'000};
 
 double in_seconds(Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
@@ -68,18 +69,22 @@ double WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const {
   const double seconds = in_seconds(wait);
   if (!lane.learned.knows_calls() || !has_begun()) {
     // No crowd of a first minute gets places for a whole day.
-    const double stay = in_seconds(std::min(terms_.idle, kShortestStay));
+    const Milliseconds believed =
+        terms_.expected_stay.value_or(std::min(terms_.idle, kShortestStay));
+    const double stay = in_seconds(believed);
     const double free = std::max(capacity - static_cast<double>(sessions_of(lane)), 0.0);
     const double calls = free + capacity / stay * seconds;
     return terms_.per_minute == 0 ? calls : std::min(calls, terms_.per_minute * seconds / 60);
   }
   // When the first sessions have filled the room, none ends for a while: what is measured then
-  // must not close the door. So sessions are believed to last twice as long as they may idle,
-  // until a quarter of an hour has shown it.
-  const double believed = capacity / (2 * in_seconds(terms_.idle));
+  // must not close the door. So sessions are believed to last as long as is said, or twice as long
+  // as they may idle, until a quarter of an hour has shown it.
+  const double believed = capacity / in_seconds(terms_.expected_stay.value_or(2 * terms_.idle));
   const double faith = lane.learned.calls().age() / LearnedRate::kSteady;
   const double measured = lane.learned.calls().per_second();
-  return std::max(measured, faith * measured + (1 - faith) * believed) * seconds;
+  const double both = faith * measured + (1 - faith) * believed;
+  // What is said is as likely too long as too short.
+  return (terms_.expected_stay ? both : std::max(measured, both)) * seconds;
 }
 
 WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority, const UserKey& user) {

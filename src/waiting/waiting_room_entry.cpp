@@ -112,18 +112,15 @@ bool WaitingRoom::go_back(const TicketId& id, Time now) {
 }
 
 Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issued, Time now,
-                         const UserKey& user) {
+                         const UserKey& user, const LatePass& late) {
   if (sessions_.has(id)) {
     const Renewal renewal = sessions_.use(id, generation, issued, now, terms_);
     if (renewal.use == Use::copied) end_session(id, Ended::copied, now);
     return renewal;
   }
   const bool is_first = is_unspent(id, generation, issued, now);
-  const bool was_let_in = is_first && now - issued <= kSlice;
-  // The first pass is good for a slice, also over a restart.
-  const bool was_inside = recovery_.covers(id, issued, now) && (generation > 0 || was_let_in);
-  if (!was_inside && (!is_first || !provisional_.take(issued, now))) {
-    if (is_first && (is_open(now) || room(now) == 0)) return come_late(id, issued, now, user);
+  if (!was_inside(id, generation, issued, now) && (!is_first || !provisional_.take(issued, now))) {
+    if (is_first && (is_open(now) || room(now) == 0)) return come_late(id, issued, now, user, late);
     // Somebody who was inside, and was away for too long: not before those who wait.
     if (is_open(now) || room(now) == 0) return {Use::over, generation};
     begins_.add(now);
@@ -141,6 +138,13 @@ Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issu
   return {Use::renewed, begin(id, generation + 1, now).generation};
 }
 
+// The first pass is good for a slice, also over a restart.
+bool WaitingRoom::was_inside(const TicketId& id, std::uint32_t generation, Time issued,
+                             Time now) const {
+  const bool was_let_in = is_unspent(id, generation, issued, now) && now - issued <= kSlice;
+  return recovery_.covers(id, issued, now) && (generation > 0 || was_let_in);
+}
+
 // A first pass that has become neither a ticket nor a session that is over. Ends are remembered for
 // as long as such a pass is good.
 bool WaitingRoom::is_unspent(const TicketId& id, std::uint32_t generation, Time issued,
@@ -149,8 +153,17 @@ bool WaitingRoom::is_unspent(const TicketId& id, std::uint32_t generation, Time 
          !ended_.has_ended(id, now - first_pass_life()) && !recovery_.has_ended(id);
 }
 
+bool WaitingRoom::takes_ticket(const TicketId& id, Time issued, Time now) const {
+  const bool is_known = sessions_.has(id) || find(id) != kNoSlot;
+  if (is_known || hands_out() || has_no_ticket_left() || !is_unspent(id, 0, issued, now))
+    return false;
+  if (was_inside(id, 0, issued, now) || provisional_.has(issued, now)) return false;
+  return (is_open(now) || room(now) == 0) && room(now) <= called().at_door;
+}
+
 // Its visitor was inside, and its entry does not count any more: the place may be another's by now.
-Renewal WaitingRoom::come_late(const TicketId& id, Time issued, Time now, const UserKey& user) {
+Renewal WaitingRoom::come_late(const TicketId& id, Time issued, Time now, const UserKey& user,
+                               const LatePass& late) {
   if (find(id) != kNoSlot && !orders_.has_ended) {
     const std::optional<Session> session = claim(id, now);
     return session ? Renewal{Use::renewed, session->generation} : Renewal{Use::waits, 0};
@@ -163,10 +176,9 @@ Renewal WaitingRoom::come_late(const TicketId& id, Time issued, Time now, const 
     users_.hold(user, id);
     return {Use::renewed, begin(id, 1, now).generation};
   }
-  const bool has_no_place =
-      orders_.has_ended || refuses(user) || tickets_.size() >= terms_.max_tickets;
-  if (has_no_place) return {Use::over, 0};
-  seat(id, std::min(issued, now), now, terms_.tiers.begin()->priority, user, Wish{});
+  if (has_no_ticket_left() || refuses(user)) return {Use::over, 0};
+  if (!late.may_join) return {Use::late, 0};
+  seat(id, std::min(issued, now), now, late.priority, user, Wish{});
   return {Use::waits, 0};
 }
 

@@ -53,6 +53,7 @@ Task<std::optional<Answer>> Entrance::enter() {
   if (token_ && token_->kind == TokenKind::pass) {
     const Shown shown = co_await show(*token_);
     if (shown == Shown::inside) co_return std::nullopt;
+    if (shown == Shown::limited) co_return limit_joins();
     std::optional<Answer> told =
         shown == Shown::in_line ? tell_late(*token_) : tell_end(token_->id);
     if (told) co_return told;
@@ -115,22 +116,54 @@ Task<Entrance::Shown> Entrance::show(Token pass) {
   // It came late with its first pass before, and waits: nothing is written for that.
   if (pass.generation == 0 && room_->is_shared() && room_->look_at_ticket(pass.id, services_.now()))
     co_return Shown::in_line;
-  const auto shown =
-      co_await ask_for_holder(*room_, waiting::ShowPass{{pass}}, holder(pass), asker());
+  waiting::ShowPass shows{{pass}};
+  shows.may_join = room_->takes_ticket(pass, services_.now());
+  if (shows.may_join) {
+    const Reason refused = judge_late(pass);
+    if (refused == Reason::work_required) co_return Shown::over;
+    if (refused != Reason::none) co_return Shown::limited;
+  }
+  const auto shown = co_await ask_for_holder(*room_, shows, holder(pass), asker());
+  if (shows.may_join) {
+    const bool has_joined = shown.result && shown.result->use == WaitingRoom::Use::waits;
+    note_late(pass, has_joined);
+  }
   if (!shown.result) {
     if (!room_->honours(pass, services_.now()))
       co_return may_come_late(pass) ? Shown::in_line : Shown::over;
   } else {
     switch (shown.result->use) {
-      case WaitingRoom::Use::renewed: renew(pass, shown.result->generation); break;
+      case WaitingRoom::Use::renewed:
+        renew(pass, shown.result->generation, shown.result->age);
+        break;
       case WaitingRoom::Use::kept: break;
       case WaitingRoom::Use::waits: co_return Shown::in_line;
+      case WaitingRoom::Use::late: co_return Shown::limited;
       case WaitingRoom::Use::over:
       case WaitingRoom::Use::copied: co_return Shown::over;
     }
   }
   let_in(pass.id);
   co_return Shown::inside;
+}
+
+// A ticket for a first pass that came late is one more, as of a second contact. Without a place in
+// which to do it work cannot be asked for: there the visitor arrives anew.
+Reason Entrance::judge_late(const Token& pass) {
+  if (challenge_of(*settings_, pass)) return Reason::work_required;
+  const IpAddress client = client_address(request_);
+  if (!room_->may_join(client, *settings_, services_.now())) return Reason::join_limit;
+  if (room_->may_have_more(client, pass, *settings_, services_.now())) return Reason::none;
+  room_->did_not_join(client, *settings_);
+  return Reason::join_limit;
+}
+
+void Entrance::note_late(const Token& pass, bool has_joined) {
+  const IpAddress client = client_address(request_);
+  if (has_joined)
+    room_->has_joined(client, pass, services_.now());
+  else
+    room_->did_not_join(client, *settings_);
 }
 
 // Whether it is a first pass that is good for a place, once that can be written.
@@ -251,8 +284,8 @@ Stay Entrance::lasting_stay() const {
   return stay_.kept_by(generation.waiting_rooms[index(request_.subject.route)]);
 }
 
-void Entrance::renew(const Token& of, std::uint32_t generation) {
-  give(pass_of(of, generation, room_->time_at(services_.now())));
+void Entrance::renew(const Token& of, std::uint32_t generation, Milliseconds age) {
+  give(pass_of(of, generation, room_->time_at(services_.now()) - age));
 }
 
 void Entrance::give(const Token& pass) {

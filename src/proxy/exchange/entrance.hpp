@@ -76,9 +76,12 @@ class Entrance {
   enum class Shown : std::uint8_t {
     inside,   // it is good
     in_line,  // it was shown late: see WaitingRoom::use()
+    limited,  // likewise, and its visitor may have no ticket now
     over
   };
   Task<Shown> show(waiting::Token pass);
+  Reason judge_late(const waiting::Token& pass);
+  void note_late(const waiting::Token& pass, bool has_joined);
   bool may_come_late(const waiting::Token& pass);
   Answer tell_late(const waiting::Token& pass);
   Task<std::optional<Answer>> claim(waiting::Token ticket);
@@ -89,12 +92,13 @@ class Entrance {
   std::optional<Answer> go_on(const waiting::WaitingRoom::Contact& contact,
                               const waiting::Token& stamp);
   Task<std::optional<Answer>> arrive(bool lacks_work = false);
+  bool comes_twice(const waiting::Arrive& arrival);
   bool outlasts_a_page(const waiting::Token& stamp) const;
   Answer refuse(OwnResponse refusal);
   bool has_its_session(const waiting::Token& pass);
   Answer limit_joins();
   void let_in(const waiting::TicketId& id);
-  void renew(const waiting::Token& of, std::uint32_t generation);
+  void renew(const waiting::Token& of, std::uint32_t generation, Milliseconds age = {});
   void give(const waiting::Token& pass);
   Answer turn_away(waiting::WaitingRoom::Door door, const waiting::UserKey& user);
   Answer tell_stamped(const waiting::Token& stamp);

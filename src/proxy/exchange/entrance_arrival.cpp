@@ -74,11 +74,12 @@ std::optional<Answer> Entrance::go_on(const WaitingRoom::Contact& contact, const
   return turn_away(contact.door, stamp.user);
 }
 
-// A page goes on by itself.
+// A page goes on by itself. What it has is still good.
 Answer Entrance::limit_joins() {
   const Milliseconds later = stamp_poll(*settings_);
   reason_ = Reason::join_limit;
-  if (!http::prefers_html(request_.head.fields)) return too_many_visits(reason_, later);
+  const bool is_page = is_visit(request_.head) && http::prefers_html(request_.head.fields);
+  if (!is_page) return too_many_visits(reason_, later);
   return tell(status_of(reason_, later), std::nullopt);
 }
 
@@ -107,7 +108,11 @@ Task<std::optional<Answer>> Entrance::arrive(bool lacks_work) {
   if (!word_) word_ = token_word(request_, *room_, now);
   const waiting::Arrive arrival{.priority = visitor_tier(request_, *settings_, *word_),
                                 .user = visitor_user(request_, *room_, *word_)};
-  const auto told = co_await ask_to_arrive(*room_, arrival, asker());
+  std::optional<waiting::Arrived> told = waiting::Arrived{WaitingRoom::Door::wait};
+  if (lacks_work || !comes_twice(arrival)) {
+    const auto asked = co_await ask_to_arrive(*room_, arrival, asker());
+    told = asked;
+  }
   const auto door = told ? std::optional(told->door) : std::nullopt;
   const bool enters = door == WaitingRoom::Door::enter;
   const bool waits = !door || door == WaitingRoom::Door::wait;
@@ -127,6 +132,16 @@ Task<std::optional<Answer>> Entrance::arrive(bool lacks_work) {
   }
   if (offers_places(*settings_)) room_->tally().count_offer();
   co_return tell_stamped(stamp);
+}
+
+// Whether it gets a stamp although no visitor has to wait: first passes are given to a client that
+// keeps nothing, and hold places for a slice. With a stamp it comes in at once.
+bool Entrance::comes_twice(const waiting::Arrive& arrival) {
+  const TimePoint now = services_.now();
+  if (!arrival.user.is_nobody()) return false;
+  const bool is_open =
+      room_->with(now, [](WaitingRoom& room, Time time) { return room.has_to_wait(time); });
+  return !is_open && !room_->may_enter_at_once(client_address(request_), *settings_, now);
 }
 
 // A stamp for which work is to be done is kept, since another tab may be at it; not shortly before

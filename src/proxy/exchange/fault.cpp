@@ -279,7 +279,8 @@ Fault too_many_visits(Reason reason, Milliseconds retry_after) {
           .status = 429,
           .detail =
               is_poll ? "This ticket is polled more often than poll_ms allows. It keeps its place."
-                      : "Too many tickets were made for this address. The stamp is still good.",
+                      : "Too many tickets were made for this address. What this visitor carries is "
+                        "still good.",
           .retry_after = retry_after};
 }
 

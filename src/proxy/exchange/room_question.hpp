@@ -55,7 +55,8 @@ struct HolderAnswer {
 };
 // Whether a row that said so has changed anything. `was_inside`: it had a session before.
 inline bool is_change(const waiting::Renewal& renewal, bool) {
-  return renewal.use == waiting::Use::renewed;
+  const bool is_issued_again = renewal.age > Milliseconds(0);
+  return renewal.use == waiting::Use::renewed && !is_issued_again;
 }
 inline bool is_change(const waiting::Claimed& claimed, bool was_inside) {
   return claimed.session && !was_inside;

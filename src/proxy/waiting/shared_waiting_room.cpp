@@ -95,6 +95,18 @@ bool SharedWaitingRoom::may_have_more(const IpAddress& client, const waiting::To
   return may;
 }
 
+bool SharedWaitingRoom::may_enter_at_once(const IpAddress& client,
+                                          const config::WaitingRoom& settings, TimePoint now) {
+  if (settings.tickets.network_share >= 1 || !says_who(client)) return true;
+  // With what is given within the slice for which they count it is the share.
+  const double at_once =
+      std::max(NetworkShares::kFew, settings.tickets.network_share * settings.sessions.most / 2);
+  const IpAddress network = place_network(client);
+  const std::string_view bytes(reinterpret_cast<const char*>(network.bytes.data()),
+                               network.bytes.size());
+  return entries_.of(bytes).try_take(at_once / waiting::Provisional::kSeconds, at_once, now);
+}
+
 void SharedWaitingRoom::has_joined(const IpAddress& client, const waiting::Token& stamp,
                                    TimePoint now) {
   with(now, [&](WaitingRoom& room, waiting::Time) {

@@ -64,6 +64,7 @@ class SharedWaitingRoom {
         joins_(context_->address_key),
         rows_(context_->address_key),
         shares_(context_->address_key),
+        entries_(context_->address_key),
         given_(terms_of(settings)),
         inside_(given_),
         pace_(settings.sessions.most) {
@@ -113,6 +114,9 @@ class SharedWaitingRoom {
   // Whether neither place nor session is of that token, and none can become of it: it takes no
   // command. What is not read yet of the log is allowed for.
   bool is_spent(const waiting::Token& token, TimePoint now);
+  // Whether it is a first pass that came late, and would get a ticket. What is not read yet of the
+  // log may have given it one.
+  bool takes_ticket(const waiting::Token& pass, TimePoint now);
   // Its visitor may enter.
   bool is_called(const waiting::TicketId& id, TimePoint now);
   // Likewise before a second contact. false: so many of the line's places are of the client's
@@ -120,6 +124,11 @@ class SharedWaitingRoom {
   bool may_have_more(const IpAddress& client, const waiting::Token& stamp,
                      const config::WaitingRoom& settings, TimePoint now);
   void has_joined(const IpAddress& client, const waiting::Token& stamp, TimePoint now);
+  // Before a first contact that nobody vouches for, while no visitor has to wait. false: its
+  // network was given its share of the first passes of a minute; it gets a stamp, and comes in with
+  // that.
+  bool may_enter_at_once(const IpAddress& client, const config::WaitingRoom& settings,
+                         TimePoint now);
   // Before a command for what a visitor carries. false: for this address too many rows were written
   // lately that changed nothing. It is to be given back if this one did.
   bool may_write(const IpAddress& client, const config::WaitingRoom& settings, TimePoint now);
@@ -284,6 +293,7 @@ class SharedWaitingRoom {
   AddressLimit joins_;
   AddressLimit rows_;  // of a log, which changed nothing
   NetworkShares shares_;
+  HashedBuckets entries_;  // without a wait, by network
   mutable std::mutex mutex_;
   waiting::Time last_{};
   waiting::Terms given_;     // by the configuration; the room may keep a former start

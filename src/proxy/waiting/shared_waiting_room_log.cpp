@@ -88,6 +88,12 @@ bool SharedWaitingRoom::is_spent(const waiting::Token& token, TimePoint now) {
   });
 }
 
+bool SharedWaitingRoom::takes_ticket(const waiting::Token& pass, TimePoint now) {
+  return pass.generation == 0 && with(now, [&](WaitingRoom& room, waiting::Time time) {
+           return room.takes_ticket(pass.id, pass.time, time);
+         });
+}
+
 bool SharedWaitingRoom::is_called(const waiting::TicketId& id, TimePoint now) {
   const auto view = with(now, [&](WaitingRoom& room, waiting::Time) { return room.peek(id); });
   return view && view->state == waiting::TicketState::processing;

@@ -132,6 +132,34 @@ TEST_CASE("one network does not fill the line, by default") {
   CHECK_FALSE(joins("203.0.113.7"));
 }
 
+TEST_CASE("a network without cookies does not hold all places while no visitor has to wait") {
+  Shop shop;
+  const json room{{"active_sessions", 60}};
+  ProxyUnderTest proxy(shop.address(), selling(room, {{"trusted_peers", {"127.0.0.1"}}}));
+  const auto from = [](const std::string& address) {
+    return kNavigation + "X-Forwarded-For: " + address + "\r\n";
+  };
+  int in = 0;
+  std::string stamp;
+  for (int n = 1; n <= 60; ++n) {
+    Visitor visitor(proxy, from("203.0.113." + std::to_string(n)));
+    const Message answer = visitor.visit();
+    CHECK((is_in(answer) || answer.status() == 503));
+    in += is_in(answer) ? 1 : 0;
+    if (!is_in(answer)) stamp = visitor.jar();
+  }
+  CHECK(in >= 15);  // half of its share at once
+  CHECK(in <= 30);
+  REQUIRE(stamp.starts_with("spillway-sale=s"));
+  Visitor other(proxy, from("198.51.100.1"));
+  CHECK(is_in(other.visit()));
+  Visitor again(proxy, from("203.0.113.60"));
+  again.carry(stamp);
+  CHECK(again.poll().value("state", "") == "closed");  // the page loads itself again
+  CHECK(is_in(again.visit()));
+  CHECK(again.jar().starts_with("spillway-sale=p"));
+}
+
 TEST_CASE("a program that joins too fast is told so in a problem") {
   Shop shop;
   json room = always();

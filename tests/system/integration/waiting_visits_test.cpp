@@ -279,19 +279,74 @@ TEST_CASE("a session does not end while a tunnel, an event stream or a download 
   for (const std::string& id : ids) CHECK(inside.find(id) != std::string::npos);
 }
 
+namespace {
+
+// Of visitors who were let in without a wait and have not come again.
+std::vector<std::string> first_passes(const ProxyUnderTest& proxy, std::size_t visitors) {
+  std::vector<std::string> passes;
+  for (std::size_t n = 0; n < visitors; ++n) {
+    Visitor visitor(proxy);
+    REQUIRE(is_in(visitor.visit("/sale/form")));
+    passes.push_back(visitor.jar());
+  }
+  return passes;
+}
+
+// With so many sessions.
+std::vector<Visitor> fill(const ProxyUnderTest& proxy, std::size_t sessions) {
+  std::vector<Visitor> holders;
+  for (std::size_t n = 0; n < sessions; ++n) {
+    Visitor& holder = holders.emplace_back(proxy);
+    REQUIRE(is_in(holder.visit()));
+    REQUIRE(is_in(holder.visit()));
+  }
+  return holders;
+}
+
+// Passes of one client get no more tickets than joins would.
+void show_hoarded(const ProxyUnderTest& proxy, const std::vector<std::string>& passes) {
+  std::size_t refused = 0;
+  for (std::size_t n = 1; n < passes.size(); ++n) {
+    Visitor hoarder(proxy);
+    hoarder.carry(passes[n]);
+    const unsigned status = hoarder.visit().status();
+    CHECK((status == 503 || status == 429));
+    refused += status == 429 ? 1 : 0;
+    CHECK(hoarder.jar().starts_with(status == 429 ? passes[n] : "spillway-sale=t"));
+  }
+  CHECK(refused > 0);
+  CHECK(refused + 1 < passes.size());
+  CHECK(proxy.metric(R"(spillway_waiting_room_limited_total{room="sale",what="join"})") == refused);
+}
+
+// Where a place takes work, a late pass does not do without.
+void show_without_work(const ProxyUnderTest& proxy, const std::string& pass, std::size_t sessions) {
+  const std::vector<Visitor> inside = fill(proxy, sessions);
+  Visitor idle(proxy);
+  idle.carry(pass);
+  CHECK(idle.visit().status() == 503);
+  CHECK(idle.jar().starts_with("spillway-sale=s"));
+}
+
+}  // namespace
+
 TEST_CASE("a visitor that fills in a form for over a minute is not sent to the end of the line") {
+  constexpr std::size_t kSessions = 30;
   Shop shop;
-  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}}));
-  Visitor newcomer(proxy);
-  REQUIRE(is_in(newcomer.visit("/sale/form")));
-  const std::string first_pass = newcomer.jar();
-  REQUIRE(proxy.metric(kProvisional) == 1);
+  const json settings{{"active_sessions", kSessions}, {"joins_per_second", 1}};  // ten at once
+  json dear = settings;
+  dear["challenge"] = {{"work_bits", 8}};
+  ProxyUnderTest careful(shop.address(), selling(dear));
+  const std::vector<std::string> dear_passes = first_passes(careful, 1);
+  ProxyUnderTest proxy(shop.address(), selling(settings));
+  const std::vector<std::string> passes = first_passes(proxy, kSessions);
+  const std::string& first_pass = passes.front();
+  REQUIRE(proxy.metric(kProvisional) == kSessions);
   REQUIRE(proxy.metric_becomes(kProvisional, 0, Milliseconds(65'000)));
   Visitor reader(proxy);  // by another connection: that one was idle for too long
   reader.carry(first_pass);
-  Visitor holder(proxy);
-  REQUIRE(is_in(holder.visit()));
-  REQUIRE(is_in(holder.visit()));
+  std::vector<Visitor> holders = fill(proxy, kSessions);
+  Visitor& holder = holders.front();
   Visitor waiting(proxy);
   REQUIRE(waiting.join().at("position") == 1);
 
@@ -311,6 +366,8 @@ TEST_CASE("a visitor that fills in a form for over a minute is not sent to the e
   REQUIRE(tab.is_called());
   CHECK(is_in(send_form(reader)));
   CHECK(is_in(reader.visit()));
-  CHECK(proxy.metric(R"(spillway_waiting_room_visitors{room="sale",state="active"})") == 1);
+  CHECK(proxy.metric(R"(spillway_waiting_room_visitors{room="sale",state="active"})") == kSessions);
   CHECK(waiting.visit().status() == 503);
+  show_hoarded(proxy, passes);
+  show_without_work(careful, dear_passes.front(), kSessions);
 }

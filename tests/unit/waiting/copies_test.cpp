@@ -32,6 +32,7 @@ struct Manners {
   double shortest_pause = 1;  // seconds between the requests of a tab
   double longest_pause = 6;
   bool has_bad_network = false;
+  std::uint64_t one_lost_of = 100;  // responses with a new pass, over a bad network
 };
 
 // Browsers that ask `Room` on a virtual clock.
@@ -121,10 +122,10 @@ class Play {
     if (renewal.use == Use::copied || renewal.use == Use::over) flagged_ = at_;
     if (renewal.use != Use::renewed) return;
     ++renewed_;
-    if (manners_.has_bad_network && random_.next() % 100 == 0) {
+    if (manners_.has_bad_network && random_.next() % manners_.one_lost_of == 0) {
       ++lost_;
     } else {
-      later(latency(20), event.browser, Does::take, {renewal.generation, at_});
+      later(latency(20), event.browser, Does::take, {renewal.generation, at_ - renewal.age});
     }
   }
 
@@ -199,7 +200,6 @@ std::optional<double> time_to_find(std::uint64_t seed, bool takes_next) {
 struct Found {
   double mean = 0;  // seconds
   double longest = 0;
-  int soon = 0;  // within 70 s
 };
 
 Found find_copies(bool takes_next) {
@@ -210,7 +210,6 @@ Found find_copies(bool takes_next) {
     REQUIRE(seconds);
     found.mean += *seconds / 100;
     found.longest = std::max(found.longest, *seconds);
-    found.soon += *seconds <= 70 ? 1 : 0;
   }
   return found;
 }
@@ -223,11 +222,15 @@ struct Honest {
 
 // 10^4 sessions of five minutes, in as many browsers.
 template <class Room>
-Honest play_honest_browsers(std::uint64_t seed) {
+Honest play_honest_browsers(std::uint64_t seed, std::uint64_t one_lost_of = 100) {
   constexpr std::size_t kVisitors = 10'000;
   Room room(kVisitors);
   Random random(seed);
-  Play play(room, {.shortest_pause = 5, .longest_pause = 25, .has_bad_network = true}, seed);
+  const Manners manners{.shortest_pause = 5,
+                        .longest_pause = 25,
+                        .has_bad_network = true,
+                        .one_lost_of = one_lost_of};
+  Play play(room, manners, seed);
   for (std::uint64_t n = 0; n < kVisitors; ++n) {
     room.enter(n, kStart);
     const Time leaves = kStart + Milliseconds(240'000 + random.next() % 120'000);
@@ -247,12 +250,10 @@ TEST_CASE(
 }
 
 // Now and then it is the copy that is given the next pass, which is lost with it.
-TEST_CASE("a copy that never takes the next pass is found within 70 s mostly, in 150 s at most") {
+TEST_CASE("a copy that never takes the next pass is found within 70 s, 100 times of 100") {
   const Found found = find_copies(false);
-  MESSAGE("found after " << found.mean << " s in the mean, " << found.longest << " s at most, "
-                         << found.soon << " of 100 within 70 s");
-  CHECK(found.soon >= 70);
-  CHECK(found.longest <= 150);
+  MESSAGE("found after " << found.mean << " s in the mean, " << found.longest << " s at most");
+  CHECK(found.longest <= 70);
 }
 
 TEST_CASE("none of 10^4 browsers with several tabs, lost and late responses is taken for two") {
@@ -261,6 +262,12 @@ TEST_CASE("none of 10^4 browsers with several tabs, lost and late responses is t
   CHECK_FALSE(honest.flagged);
   CHECK(honest.renewed > 50'000);
   CHECK(honest.lost > 1'000);
+}
+
+TEST_CASE("nor is one of 10^4 of which every fifth response with a new pass is lost") {
+  const Honest honest = play_honest_browsers<Ours>(1, 5);
+  MESSAGE(honest.renewed << " passes were issued, " << honest.lost << " of them were lost");
+  CHECK_FALSE(honest.flagged);
 }
 
 TEST_CASE("control: without time for what is under way honest browsers are taken for copies") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "crowd.hpp"
 
@@ -87,6 +88,53 @@ TEST_CASE("a pace that is needed half of the time is kept") {
 TEST_CASE("one session is called once a second at first") {
   EntryPace pace(1);
   CHECK(pace.tick(kStart, {}) == 1);
+}
+
+TEST_CASE("slots of a small room that get free together are taken within a tick") {
+  for (const std::uint32_t sessions : {1U, 2U, 3U, 4U, 5U, 10U}) {
+    CAPTURE(sessions);
+    WaitingRoom room(terms_for(sessions, When::always));
+    EntryPace pace(sessions);
+    Time now = kStart;
+    const auto tick = [&](const EntryPace::Health& health = {.is_needed = false}) {
+      room.tick(now += kTick, {.is_overloaded = false, .pace = pace.tick(now, health)});
+    };
+    const auto called = [&] { return room.counts(now).processing; };
+    for (std::uint64_t n = 0; n < 3 * sessions; ++n) REQUIRE(room.join(id_of(n), now, now).view);
+    for (int n = 0; n < 150; ++n) {
+      tick();
+      for (std::uint64_t each = 0; each < 3 * sessions; ++each) {
+        room.hear(id_of(each), now);
+        if (each < sessions) room.claim(id_of(each), now);
+      }
+    }
+    REQUIRE(room.counts(now).active == sessions);
+    REQUIRE(called() == 0);
+    const std::uint32_t together = std::min(sessions, 5U);
+    for (std::uint64_t n = 0; n < together; ++n) REQUIRE(room.cancel(id_of(n), now));
+    tick();
+    CHECK(called() == together);
+    // Once: the pace holds for those who follow.
+    for (std::uint64_t n = sessions; n < sessions + together; ++n) {
+      REQUIRE(room.claim(id_of(n), now));
+      REQUIRE(room.cancel(id_of(n), now));
+    }
+    tick();
+    CHECK(called() == 0);
+  }
+}
+
+TEST_CASE("after a pause of the upstream few are called at once") {
+  WaitingRoom room(terms_for(200, When::always));
+  EntryPace pace(200);
+  Time now = kStart;
+  for (std::uint64_t n = 0; n < 100; ++n) REQUIRE(room.join(id_of(n), now, now).view);
+  for (int n = 0; n < 100; ++n)
+    room.tick(now += kTick,
+              {.is_overloaded = true, .pace = pace.tick(now, {.state = State::overloaded})});
+  for (std::uint64_t n = 0; n < 100; ++n) room.hear(id_of(n), now);
+  room.tick(now += kTick, {.is_overloaded = false, .pace = pace.tick(now, {})});
+  CHECK(room.counts(now).processing == 1);
 }
 
 TEST_CASE(

@@ -34,8 +34,12 @@ struct Doorway {
     REQUIRE(room.arrive(now) == Door::enter);
     return {number, now};
   }
-  Use show(const FirstPass& entry) {
-    const Use use = room.use(id_of(entry.number), 0, entry.issued, now).use;
+  Use show(const FirstPass& entry, const LatePass& late = {}) {
+    const TicketId id = id_of(entry.number);
+    const bool has_none = !room.peek(id).has_value();
+    const bool takes_ticket = room.takes_ticket(id, entry.issued, now);
+    const Use use = room.use(id, 0, entry.issued, now, {}, late).use;
+    CHECK(takes_ticket == (has_none && (use == Use::waits || use == Use::late)));
     check_cap();
     return use;
   }
@@ -184,8 +188,8 @@ TEST_CASE("late first passes take no more than max_tickets and per_user allow") 
   CHECK(door.room.use(id_of(2), 0, other.issued, door.now, whose).use == Use::over);
 }
 
-TEST_CASE("a late first pass goes before the higher tiers, and among its equals by its time") {
-  Terms terms = terms_for(2);
+TEST_CASE("late first passes stand in the tiers that they were issued for, by their times") {
+  Terms terms = terms_for(3);
   terms.tiers.count = 2;
   terms.tiers.list[0].priority = 3;
   terms.tiers.list[1].priority = 0;
@@ -193,14 +197,38 @@ TEST_CASE("a late first pass goes before the higher tiers, and among its equals 
   const FirstPass first = door.enter(1);
   door.pass(Milliseconds(1000));
   const FirstPass second = door.enter(2);
+  const FirstPass third = door.enter(3);
   door.pass(kOverASlice);
-  door.fill(10, 1);
+  door.fill(10, 1);  // 13 waits
   REQUIRE(door.room.join(id_of(20), door.now, door.now, 3).view);
   CHECK(door.show(second) == Use::waits);
   CHECK(door.show(first) == Use::waits);
-  CHECK(door.ahead_of(1) == 0);
-  CHECK(door.ahead_of(2) == 1);
-  CHECK(door.ahead_of(20) == 2);
+  CHECK(door.show(third, {.priority = 3}) == Use::waits);
+  const std::vector<std::uint64_t> order{3, 20, 1, 2, 13};
+  for (std::size_t n = 0; n < order.size(); ++n) CHECK(door.ahead_of(order[n]) == n);
+}
+
+TEST_CASE("a late first pass whose visitor may not join makes no ticket, and stays good") {
+  constexpr LatePass kMayNot{.priority = 0, .may_join = false};
+  Doorway door(terms_for(2));
+  const FirstPass late = door.enter(1);
+  const FirstPass other = door.enter(2);
+  door.pass(kOverASlice);
+  door.fill(10, 2);
+  CHECK(door.show(late, kMayNot) == Use::late);
+  CHECK(door.show(late, kMayNot) == Use::late);
+  CHECK(door.room.counts(door.now).waiting == 2);
+  CHECK(door.show(other) == Use::waits);
+  CHECK(door.show(other, kMayNot) == Use::waits);  // it has one
+  SUBCASE("until it may") {
+    door.pass(Milliseconds(1000));
+    CHECK(door.show(late) == Use::waits);
+    CHECK(door.ahead_of(1) == 0);
+  }
+  SUBCASE("until there is room") {
+    REQUIRE(door.room.cancel(id_of(10), door.now));
+    CHECK(door.show(late, kMayNot) == Use::renewed);
+  }
 }
 
 TEST_CASE("control: a pass of a later generation whose session is over is a first contact") {

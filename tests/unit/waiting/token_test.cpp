@@ -48,6 +48,25 @@ TEST_CASE("a token says what was written") {
   }
 }
 
+TEST_CASE("a first pass says its tier, and a later one does not") {
+  Token stamp = a_pass();
+  stamp.kind = TokenKind::stamp;
+  stamp.generation = 0;
+  for (const int priority : {0, 1, 255}) {
+    stamp.priority = static_cast<Priority>(priority);
+    for (const std::uint32_t generation : {0U, 1U, 1000U}) {
+      Token pass = pass_of(stamp, generation, kNow);
+      for (const Carrier carrier : {Carrier::cookie, Carrier::field}) {
+        pass.carrier = carrier;
+        const auto read = kKeys.read(text_of(pass), "sale", kNow);
+        REQUIRE(read);
+        CHECK(*read == pass);
+        CHECK(read->priority == (generation == 0 ? stamp.priority : 0));
+      }
+    }
+  }
+}
+
 TEST_CASE("a ticket that a former key signed is to be signed anew, before its time is over") {
   Token ticket = a_pass();
   ticket.kind = TokenKind::ticket;

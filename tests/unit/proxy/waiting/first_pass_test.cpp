@@ -28,8 +28,30 @@ TEST_CASE("a first pass says when its entry was counted, however late the answer
     CHECK(room.counts().active == 1);
   }
   SUBCASE("control: by another time it is not") {
-    CHECK(room.ask(waiting::ShowPass{{late}}).use == Use::waits);
+    CHECK(room.ask(waiting::ShowPass{{late}}).use == Use::late);
   }
+}
+
+TEST_CASE("a first pass that comes late gets a ticket in its tier, if its visitor may join") {
+  LoggedRoom room(room_of_sessions(2));
+  Token pass = room.enter(1);
+  pass.priority = 2;
+  REQUIRE_FALSE(room.room().takes_ticket(pass, room.now()));
+  room.pass(Milliseconds(62'000));
+  for (const std::uint8_t number : {2, 3})
+    REQUIRE(room.ask(waiting::ShowPass{{room.enter(number)}}).use == Use::renewed);
+  REQUIRE(room.ask(waiting::Join{{room.token(TokenKind::stamp, 4)}}).has_joined);
+  REQUIRE(room.room().takes_ticket(pass, room.now()));
+  CHECK(room.ask(waiting::ShowPass{{pass}}).use == Use::late);
+  CHECK(room.counts().waiting == 1);
+  waiting::ShowPass joining{{pass}};
+  joining.may_join = true;
+  CHECK(room.ask(joining).use == Use::waits);
+  CHECK_FALSE(room.room().takes_ticket(pass, room.now()));
+  const auto view = room.room().last_seen(pass.id, room.now());
+  REQUIRE(view);
+  CHECK(view->priority == 2);
+  CHECK(view->joined == pass.time);
 }
 
 TEST_CASE("what a first contact has opened begins a session, of one proxy and of several") {
