@@ -124,7 +124,7 @@ class SharedWaitingRoom {
   bool may_have_more(const IpAddress& client, const waiting::Token& stamp,
                      const config::WaitingRoom& settings, TimePoint now);
   void has_joined(const IpAddress& client, const waiting::Token& stamp, TimePoint now);
-  // Before a first contact that nobody vouches for, while no visitor has to wait. false: its
+  // Before a first contact of a visitor that is not verified, while none has to wait. false: its
   // network was given its share of the first passes of a minute; it gets a stamp, and comes in with
   // that.
   bool may_enter_at_once(const IpAddress& client, const config::WaitingRoom& settings,
