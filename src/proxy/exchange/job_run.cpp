@@ -266,7 +266,7 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault, Abort abort,
     how.cause = jobs::cause_of(answer->status);
     if (how.cause == jobs::Cause::refused) {
       how.retry_after = retry_after_;
-      if (retry_after_ && answer->status == 503) end.pauses_route = *retry_after_;
+      if (retry_after_ && answer->status == 503) end.refused_for = *retry_after_;
     }
   }
   end.cause = how.cause;
@@ -291,6 +291,7 @@ Task<> JobRun::settle(End end) {
                                                      .detail = std::string(end.detail)};
   }
   call.pauses_route = end.pauses_route;
+  call.refused_for = end.refused_for;
   call.no_slot = end.no_slot;
   call.home = &services_.mailbox;
   call.parking = &parking_;

@@ -60,6 +60,7 @@ class JobRun final : public Swept {
     jobs::Progress progress;
     std::optional<jobs::StoredAnswer> answer;
     std::optional<Duration> pauses_route;
+    std::optional<Duration> refused_for;  // by a 503
     std::optional<jobs::NoSlot> no_slot;
     jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made, or it is a recovery
     std::optional<jobs::Attempt> recovery;  // for its history

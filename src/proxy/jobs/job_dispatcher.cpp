@@ -189,7 +189,7 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
       news_.wrote(enqueue->job.lane);
     }
   } else if (auto* const settle = std::get_if<store::Settle>(&command)) {
-    settled(*settle, wall);
+    settled(*settle, now, wall);
   } else if (std::holds_alternative<store::Release>(command)) {
     is_claim_lost_ = false;
     next_.lanes = now;
@@ -275,7 +275,7 @@ void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
   counts_.in_hand.store(static_cast<std::uint32_t>(in_hand()), std::memory_order_relaxed);
 }
 
-void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
+void JobDispatcher::settled(const store::Settle& settle, TimePoint now, jobs::WallTime wall) {
   const auto leased = leased_.find(settle.id);
   if (leased == leased_.end()) return;
   const jobs::Lane lane = std::move(leased->second.lane);
@@ -293,7 +293,7 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
   }
   const jobs::Progress& progress = settle.progress;
   if (settle.attempt) route.tried();
-  if (progress.state == jobs::JobState::succeeded) route.succeeded();
+  if (progress.state == jobs::JobState::succeeded) route.succeeded(now);
   if (jobs::waits(progress.state)) {
     rotor_.add(lane, progress.due);
     news_.wrote(lane);
@@ -345,6 +345,10 @@ std::set<std::string, std::less<>> JobDispatcher::paused(const store::Totals& to
 
 void JobDispatcher::pause(const std::string& name, TimePoint now, TimePoint until) {
   known_[name].pause(now, until);
+}
+
+void JobDispatcher::refused(const std::string& name, TimePoint now, TimePoint until) {
+  known_[name].refused(now, until);
 }
 
 void JobDispatcher::failed(TimePoint now) {

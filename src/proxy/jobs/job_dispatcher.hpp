@@ -66,6 +66,8 @@ class JobDispatcher {
   // Another proxy has jobs in these lanes that it cannot take now.
   void heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall);
   void pause(const std::string& route, TimePoint now, TimePoint until);
+  // A job of the route was: RouteRoom::refused().
+  void refused(const std::string& route, TimePoint now, TimePoint until);
   // A job of the route got no slot. One that waited in vain may be had by another proxy; where
   // there is none it waits again.
   void rest(const std::string& route, TimePoint now, jobs::NoSlot how) {
@@ -141,7 +143,7 @@ class JobDispatcher {
   std::uint8_t rank_of(const std::string& route) const;
   void claimed(store::Claim& claim, jobs::WallTime wall);
   void found(const store::Lanes& lanes, TimePoint now);
-  void settled(const store::Settle& settle, jobs::WallTime wall);
+  void settled(const store::Settle& settle, TimePoint now, jobs::WallTime wall);
   void swept(const store::Sweep& sweep, TimePoint now);
   void tell(const std::vector<jobs::JobId>& ids, jobs::JobState state, jobs::Cause cause) const;
   void renewed(const store::Renew& renew, TimePoint now);

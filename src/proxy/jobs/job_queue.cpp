@@ -294,12 +294,13 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
   for (StoreCall* const call : batch) answer(*call);
 }
 
-// The route of a job that could not be sent. Its jobs would come again at once.
+// The route of a job that could not be sent, or was refused. Its jobs would come again at once.
 void JobQueue::hold_back(const StoreCall& call, TimePoint now) {
-  if (!call.pauses_route && !call.no_slot) return;
+  if (!call.pauses_route && !call.refused_for && !call.no_slot) return;
   const std::string* const route = dispatcher_.route_of(call.as<store::Settle>());
   if (route == nullptr) return;
   if (call.pauses_route) dispatcher_.pause(*route, now, now + *call.pauses_route);
+  if (call.refused_for) dispatcher_.refused(*route, now, now + *call.refused_for);
   if (!call.no_slot) return;
   dispatcher_.rest(*route, now, *call.no_slot);
   const std::lock_guard lock(mutex_);
