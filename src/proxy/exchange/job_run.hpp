@@ -2,7 +2,8 @@
 // stored request, keeps the answer, and tells the store how it ended. No client waits for it.
 //
 // It takes the slots that no live request wants. It waits for one until its time to live is over
-// and, where another proxy on the store may have one, for two seconds at most. With `class` in its
+// and, where another proxy on the store may have one, or others wait for what it has (Company), for
+// two seconds at most. With `class` in its
 // route's `defer` it competes with live requests of that class first, for as long as those wait,
 // and waits for a second then. The attempt ends with the lease
 // of its proxy, a little before: its upstream request is ended first, and another proxy may make

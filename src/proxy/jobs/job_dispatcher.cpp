@@ -347,6 +347,14 @@ void JobDispatcher::pause(const std::string& name, TimePoint now, TimePoint unti
   known_[name].pause(now, until);
 }
 
+void JobDispatcher::rest(const store::Settle& settle, TimePoint now, jobs::NoSlot how) {
+  const auto leased = leased_.find(settle.id);
+  if (leased == leased_.end()) return;
+  const Leased& its = leased->second;
+  if (how == jobs::NoSlot::refused || lease_.is_shared() || jobs::is_alone(its.recoveries))
+    known_[its.lane.route].rest(now, how);
+}
+
 void JobDispatcher::refused(const std::string& name, TimePoint now, TimePoint until) {
   known_[name].refused(now, until);
 }

@@ -68,11 +68,9 @@ class JobDispatcher {
   void pause(const std::string& route, TimePoint now, TimePoint until);
   // A job of the route was: RouteRoom::refused().
   void refused(const std::string& route, TimePoint now, TimePoint until);
-  // A job of the route got no slot. One that waited in vain may be had by another proxy; where
-  // there is none it waits again.
-  void rest(const std::string& route, TimePoint now, jobs::NoSlot how) {
-    if (how == jobs::NoSlot::refused || lease_.is_shared()) known_[route].rest(now, how);
-  }
+  // A job got no slot. One that waited in vain may be had by another proxy, or has kept others
+  // waiting that have to be alone; where there are none it waits again.
+  void rest(const store::Settle& settle, TimePoint now, jobs::NoSlot how);
   // What was in hand was given back, with the registration.
   void left();
   void tell(const jobs::JobId& id, jobs::JobState state, jobs::Cause cause) const;

@@ -302,7 +302,7 @@ void JobQueue::hold_back(const StoreCall& call, TimePoint now) {
   if (call.pauses_route) dispatcher_.pause(*route, now, now + *call.pauses_route);
   if (call.refused_for) dispatcher_.refused(*route, now, now + *call.refused_for);
   if (!call.no_slot) return;
-  dispatcher_.rest(*route, now, *call.no_slot);
+  dispatcher_.rest(call.as<store::Settle>(), now, *call.no_slot);
   const std::lock_guard lock(mutex_);
   ++seen_.without_slot[*route];
 }

@@ -83,8 +83,8 @@ struct Play {
       dispatcher.learn(command, now, wall);
     }
   }
-  // So many jobs wait in the store; answers its claims.
-  void pull(std::size_t& waiting) {
+  // So many jobs wait in the store, with so many recoveries; answers its claims.
+  void pull(std::size_t& waiting, std::uint32_t recoveries = 0) {
     ask();
     answer<store::Claim>([&](store::Claim& claim) {
       while (claim.jobs.size() < claim.limit && waiting > 0) {
@@ -92,6 +92,7 @@ struct Play {
         job.id.bytes[0] = next_id;
         job.id.bytes[1] = static_cast<std::uint8_t>(++next_id == 0 ? ++page : page);
         job.lane = claim.lane;
+        job.progress.recoveries = recoveries;
         claim.jobs.push_back(std::move(job));
         --waiting;
       }
