@@ -38,7 +38,7 @@ class JobRun final : public Swept {
 
   // Gives the object back to the worker at the end.
   Detached run();
-  // Its lease is lost: the attempt ends as if this proxy had ended with the job in hand.
+  // Its lease is lost: the attempt ends, and another proxy may make the next one.
   void lose_lease() { abort(Abort::lease_lost); }
   bool has_begun() const { return stage_ != Stage::waiting; }
 
@@ -63,8 +63,7 @@ class JobRun final : public Swept {
     std::optional<Duration> pauses_route;
     std::optional<Duration> refused_for;  // by a 503
     std::optional<jobs::NoSlot> no_slot;
-    jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made, or it is a recovery
-    std::optional<jobs::Attempt> recovery;  // for its history
+    jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made
     std::uint16_t status = 0;
     std::string_view detail;
   };

@@ -16,6 +16,9 @@ constexpr Milliseconds kPagesEvery{100};
 constexpr Milliseconds kSweepEvery{500};
 constexpr Milliseconds kTotalsEvery{1000};
 constexpr Milliseconds kAskAgain{500};  // after a failure of the store
+// A store that was away past the leases is back: the others that live tell what has become of their
+// jobs before these are recovered as those of proxies that ended.
+constexpr Milliseconds kOthersTell{1000};
 constexpr std::size_t kSweepLimit = 1000;
 
 }  // namespace
@@ -175,6 +178,7 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
   if (auto* const join = std::get_if<store::Join>(&command)) {
     epoch_ = join->epoch;
     next_.renew = now + join->lease / 3;
+    if (lease_.is_shared()) next_.sweep = std::max(next_.sweep, now + kOthersTell);
     lease_.prolong(asked_at_, join->lease);
     clock_.learn(join->now, asked_at_, now);
   } else if (auto* const renew = std::get_if<store::Renew>(&command)) {

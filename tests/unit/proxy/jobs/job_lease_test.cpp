@@ -101,6 +101,19 @@ TEST_CASE("a proxy that is alone on its store keeps what is in hand, however lon
   CHECK(play.aborts == 1);
 }
 
+TEST_CASE("a proxy that joins others looks for jobs of ended ones when those that live have told") {
+  const auto sweeps = [](bool is_shared, milliseconds after) {
+    Play play(nlohmann::json::object(), is_shared);
+    play.pass(after);
+    const bool at_once = play.asked<store::Sweep>();
+    play.ask();
+    return at_once || play.asked<store::Sweep>();
+  };
+  CHECK_FALSE(sweeps(true, milliseconds(999)));
+  CHECK(sweeps(true, milliseconds(1000)));
+  CHECK_MESSAGE(sweeps(false, milliseconds(0)), "the control: where there is no other one");
+}
+
 TEST_CASE("a lease is renewed before its time if the store will be busy") {
   Play play;
   play.ask();
