@@ -132,6 +132,7 @@ std::chrono::seconds JobQueue::retry_after(std::uint64_t position, Milliseconds 
 void JobQueue::run() {
   while (wait_for_work()) turn();
   const bool has_finished = finish();
+  dispatcher_.give_up_lines();
   give_up_waiting();
   // A job that has ended would be given back as if it had not begun. It is recovered instead.
   if (!has_finished || store_ == nullptr || dispatcher_.epoch() == 0) return;

@@ -55,8 +55,11 @@ struct Play {
         dispatcher({.hand_over = [this](jobs::LeasedJob job,
                                         store::Epoch) { handed.push_back(std::move(job)); },
                     .abort_all = [this] { ++aborts; },
-                    .tell = [this](const jobs::JobId&, jobs::JobState state,
-                                   jobs::Cause) { told.push_back(state); }},
+                    .tell =
+                        [this](const JobStateChange& change) {
+                          told.push_back(change.state);
+                          lines.push_back(change);
+                        }},
                    counts, "test") {
     if (is_shared) dispatcher.share();
     dispatcher.configure(job_routes(generation));
@@ -128,6 +131,17 @@ struct Play {
       answer<store::Claim>([](const store::Claim&) {});
     }
   }
+  // The store says whose the jobs are that it is asked for.
+  void say_whose() {
+    ask();
+    answer<store::Find>([](store::Find& find) {
+      find.job.emplace();
+      find.job->id = find.id;
+      find.job->lane = kLane;
+      find.job->tenant_name = "acme";
+      find.job->progress.attempts = 2;
+    });
+  }
   void pass(milliseconds time) {
     now += time;
     wall += time;
@@ -138,6 +152,7 @@ struct Play {
   std::vector<jobs::LeasedJob> handed;
   int aborts = 0;
   std::vector<jobs::JobState> told;
+  std::vector<JobStateChange> lines;
   JobDispatcher dispatcher;
   std::vector<store::Command> commands;
   TimePoint now = TimePoint{} + std::chrono::hours(1);
