@@ -91,8 +91,8 @@ class RouteRoom {
   void pause(TimePoint now, TimePoint until);
   // The upstream has refused a job of the route, and asks that it be left alone until then (503
   // with Retry-After). That may be about this job alone, so the route goes on if another one has
-  // succeeded since the refusal before. Else it pauses until then: no longer than no job has
-  // succeeded by now, and 30 s at most.
+  // succeeded since the refusal before. Else it pauses until then: 30 s at most, and no longer than
+  // the last success is ago, so that a few such jobs in a row do not stop it for long.
   void refused(TimePoint now, TimePoint until);
   bool pauses(TimePoint now) const { return now < paused_until_; }
   // A job got no slot: for a while there is no room, so that those that are given back do not come

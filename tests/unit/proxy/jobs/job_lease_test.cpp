@@ -1,6 +1,8 @@
 // How long jobs in hand are a proxy's own, and what a lease that is lost does to them.
 #include <doctest/doctest.h>
 
+#include <utility>
+
 #include "unit/proxy/jobs/played_store.hpp"
 
 using namespace spillway;
@@ -112,6 +114,26 @@ TEST_CASE("a proxy that joins others looks for jobs of ended ones when those tha
   CHECK_FALSE(sweeps(true, milliseconds(999)));
   CHECK(sweeps(true, milliseconds(1000)));
   CHECK_MESSAGE(sweeps(false, milliseconds(0)), "the control: where there is no other one");
+}
+
+TEST_CASE("concurrency holds over leases that are lost, also while their jobs are being ended") {
+  Play play(nlohmann::json{{"concurrency", 3}}, true);
+  std::size_t waiting = 1000;
+  for (int n = 0; n < 5; ++n) {
+    play.see();
+    for (int i = 0; i < 5; ++i) play.pull(waiting);
+    REQUIRE(play.handed.size() == 3);
+    REQUIRE(play.dispatcher.epoch() != 0);
+    play.lose_lease();
+    for (const jobs::LeasedJob& job : std::exchange(play.handed, {})) {
+      play.pull(waiting);
+      CHECK_MESSAGE(play.handed.empty(), "one is in hand, under the lease that is lost");
+      play.settle(job, jobs::JobState::retrying, true);
+    }
+    play.pull(waiting);
+    CHECK(play.handed.empty());
+    play.join();
+  }
 }
 
 TEST_CASE("a lease is renewed before its time if the store will be busy") {

@@ -117,6 +117,16 @@ struct Play {
     settle.is_lost = is_lost;
     dispatcher.learn(settled, now, wall);
   }
+  // The store says that the lease is over; it is joined again once nothing is in hand.
+  void lose_lease() {
+    dispatcher.renew_now();
+    ask();
+    answer<store::Renew>([](store::Renew& renew) { renew.is_lost = true; });
+  }
+  void join() {
+    ask();
+    answer<store::Join>([](store::Join& join) { join.epoch = 8; });
+  }
   // How often the thread runs in that time. The store knows of jobs in these lanes, and gives none.
   int wakes_in(Duration time, const std::vector<jobs::Lane>& lanes) {
     const TimePoint end = now + time;
