@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
@@ -31,6 +32,12 @@ struct JobBackoff {
   Milliseconds max{600000};
 };
 
+// Of a request, what says whose its Idempotency-Key is, besides its route and tenant.
+struct IdempotencyPrincipal {
+  std::vector<std::string> fields;
+  std::vector<std::string> cookies;  // by name, whatever else is in Cookie
+};
+
 inline constexpr Milliseconds kAttemptLease{300000};
 
 // A route's deferred requests; as `jobs`, the defaults for all routes.
@@ -46,6 +53,7 @@ struct Defer {
   Milliseconds ttl{86400000};     // from its acceptance; then it expires
   bool retry_unanswered = false;  // a request that is not idempotent, sent and not answered
   bool require_idempotency_key = false;
+  std::optional<IdempotencyPrincipal> idempotency_principal;  // default: all credentials
   std::optional<std::uint32_t> concurrency;  // attempts at a time; default: no cap of its own
   std::optional<double> rate;                // attempts per second; likewise
   Milliseconds result_ttl{86400000};         // from its end

@@ -41,6 +41,15 @@ void describe(Visitor& visit, JobBackoff& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, IdempotencyPrincipal& x) {
+  visit("fields", x.fields, ListOf<Format>{kRequestField, 0, 16},
+        "Request fields that say whose the key is, as X-User of a server in front. Not such as a "
+        "client may fill with another one's value: it would be told of that one's jobs.");
+  visit("cookies", x.cookies, ListOf<Format>{kGivenCookieName, 0, 16},
+        "Cookies that do, by name, as that of a session; the others may change.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, Defer& x) {
   visit("when", x.when, ByType{},
         "Which requests are deferred: those that would be refused for want of room, all, or those "
@@ -52,8 +61,10 @@ void describe(Visitor& visit, Defer& x) {
       "Longest request body that is deferred, and no longer than a 32nd of limits.buffer_bytes; a "
       "longer one is forwarded or refused as without defer, but 413 if its request was to be "
       "deferred and its length shows only then.");
-  visit("max_attempts", x.max_attempts, Range{1, 1000},
-        "Attempts that reach the upstream, after which a job is dead.");
+  visit(
+      "max_attempts", x.max_attempts, Range{1, 1000},
+      "Attempts that reach the upstream, after which a job is dead. Of more than 100 the last 100 "
+      "are kept for the operator.");
   visit("backoff", x.backoff, ByType{}, "The pause after an attempt that failed.");
   visit(
       "lease_ms", x.lease, Range{1000, kDay},
@@ -67,6 +78,10 @@ void describe(Visitor& visit, Defer& x) {
         "killed (kill -9, power): then it is sent again whatever its method (docs/jobs.md, 1).");
   visit("require_idempotency_key", x.require_idempotency_key, ByType{},
         "Answer 400 to a request without Idempotency-Key that would be deferred.");
+  visit("idempotency_principal", x.idempotency_principal, ByType{},
+        "What of a request says whose its Idempotency-Key is, besides route and tenant; {}: "
+        "nothing, the tenant is one user. Default: all of Authorization, Proxy-Authorization, "
+        "Cookie and X-Api-Key (docs/jobs.md, 1).");
   visit("concurrency", x.concurrency, Range{1, 1'000'000},
         "Jobs of the route that may run at a time, in each proxy; default: as many as slots are "
         "free.");

@@ -91,6 +91,25 @@ void warn_of_no_temp_directory(const Config& config, Problems& found) {
                        ": bodies of slow clients that do not fit limits.buffer_bytes hold slots"});
 }
 
+// It would count as if it were not given.
+void warn_of_no_principal(const Config& config, Problems& found) {
+  const auto has = [&](TenantKey key) {
+    return std::ranges::find(config.tenants.key, key) != config.tenants.key.end();
+  };
+  const bool is_any_verified =
+      (has(TenantKey::api_key) && !config.tenants.api_keys.empty()) ||
+      (has(TenantKey::trusted_header) && !config.trusted_headers.tenant.empty());
+  for (std::size_t n = 0; n < config.routes.size(); ++n) {
+    const auto& defer = config.routes[n].defer;
+    if (!defer || !defer->idempotency_principal || is_any_verified) continue;
+    const IdempotencyPrincipal& by = *defer->idempotency_principal;
+    if (!by.fields.empty() || !by.cookies.empty()) continue;
+    found.push_back({route_path(n, config.routes.size()) + ".defer.idempotency_principal",
+                     "names nothing, and no tenant is verified, by $.tenants.api_keys or "
+                     "$.trusted_headers.tenant: all credentials count, as without it"});
+  }
+}
+
 }  // namespace
 
 Problems warnings(const Config& config) {
@@ -99,6 +118,7 @@ Problems warnings(const Config& config) {
   warn_of_hasty_calls(config, found);
   warn_of_many_tunnels(config, found);
   warn_of_no_temp_directory(config, found);
+  warn_of_no_principal(config, found);
   return found;
 }
 

@@ -92,7 +92,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   const TimePoint now = advance(at);
   Class& c = classes_[index(terms.traffic_class)];
   prepare(waiter, terms, now);
-  if (terms.in_background) return offer_in_background(waiter, terms.has_time, now);
+  if (terms.in_background) return offer_in_background(waiter, terms, now);
   const bool drops_late = late_ == config::Late::drop;
   const DueTime answer_by = drops_late ? terms.answer_by : DueTime();
   if (earlier_of(terms.deadline, before(answer_by, terms.takes_at_least)).at <= now)

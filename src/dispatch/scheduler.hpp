@@ -61,6 +61,8 @@ struct Terms {
   // ClassTotals, which count clients' requests, nor in queued() and in expire().
   bool in_background = false;
   bool has_time = false;
+  // Then it goes before the others that wait there, which came first.
+  bool goes_first = false;
   // Tenants share their class's turns by weight (TenantQueue). The default: one tenant.
   TenantId tenant{};
   double tenant_weight = 1;  // > 0
@@ -235,12 +237,12 @@ class Scheduler {
 
   // What no client waits for and has time.
   struct Background {
-    IntrusiveList<Waiter, InClassQueue> waiters;  // first come, first served
+    IntrusiveList<Waiter, InClassQueue> waiters;  // in their order
     double busy = 0;                              // of busy_: slot seconds of those that ran
   };
 
   TimePoint advance(TimePoint now);
-  Offer offer_in_background(Waiter& waiter, bool has_time, TimePoint now);
+  Offer offer_in_background(Waiter& waiter, const Terms& terms, TimePoint now);
   bool may_start(const Class& c) const;
   static bool is_at_cap(const Class& c) { return c.running + c.elsewhere >= c.max_inflight; }
   // More slots would not help it.

@@ -3,18 +3,18 @@
 
 namespace spillway::dispatch {
 
-Offer Scheduler::offer_in_background(Waiter& waiter, bool has_time, TimePoint now) {
+Offer Scheduler::offer_in_background(Waiter& waiter, const Terms& terms, TimePoint now) {
   const Class& c = classes_[index(waiter.served_as)];
   const bool is_first = background_.waiters.empty();
   if (queued_ == 0 && is_first && may_start(c)) {
     take_slot(waiter, now);
-    if (has_time) ++slots_.for_jobs;
+    if (terms.has_time) ++slots_.for_jobs;
     return {Offer::Kind::granted, Reason::none, Duration{0}, nullptr};
   }
-  if (!has_time) return {};
+  if (!terms.has_time) return {};
   waiter.state = Waiter::State::queued;
   waiter.expires_at = kNever;
-  background_.waiters.push_back(waiter);
+  terms.goes_first ? background_.waiters.push_front(waiter) : background_.waiters.push_back(waiter);
   return {Offer::Kind::queued, Reason::none, std::nullopt, nullptr};
 }
 

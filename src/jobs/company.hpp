@@ -31,6 +31,11 @@ struct CompanyRule {
 inline constexpr std::array<CompanyRule, 2> kCompanyRules{
     {{kMostRecoveries - 1, 8}, {kMostRecoveries, 1}}};
 
+// No other one of its kind is in hand beside it.
+constexpr bool is_alone(std::uint32_t recoveries) {
+  return recoveries >= kCompanyRules.back().recoveries;
+}
+
 class Company {
  public:
   // How a lane is asked: for so many jobs, none of them with more recoveries.

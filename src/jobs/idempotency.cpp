@@ -9,6 +9,7 @@
 
 #include "base/sha256.hpp"
 #include "http/ascii.hpp"
+#include "http/cookie.hpp"
 #include "http/credentials.hpp"
 
 namespace spillway::jobs {
@@ -78,6 +79,25 @@ std::string principal_of(std::string_view tenant, const http::FieldList& fields)
   for (const auto& [name, field] : credentials)
     text.append("\n").append(name).append(":").append(field->value);
   return text;
+}
+
+// Behind three ends of lines, which no list of credentials begins with. A verified tenant may have
+// the name of an address.
+std::string principal_of(std::string_view tenant, bool is_verified, const http::FieldList& fields,
+                         const config::IdempotencyPrincipal& by) {
+  std::string named;
+  for (const std::string& name : by.fields)
+    for (const http::Field& field : fields)
+      if (http::iequals(field.name, name))
+        named.append("\n").append(name).append(":").append(field.value);
+  for (const std::string& name : by.cookies) {
+    const http::FoundCookie cookie = http::find_cookie(fields, name);
+    if (cookie.count == 0) continue;
+    named.append("\n").append(std::to_string(cookie.count)).append(" ").append(name);
+    named.append("=").append(cookie.value);
+  }
+  if (!is_verified && named.empty()) return principal_of(tenant, fields);
+  return std::string(tenant) + (is_verified ? "\n\n\nverified" : "\n\n\naddress") + named;
 }
 
 Digest scope_of(std::string_view route, std::string_view principal, std::string_view key) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "config/defer.hpp"
 #include "http/field_list.hpp"
 #include "jobs/job.hpp"
 
@@ -24,6 +25,11 @@ ReadKey read_idempotency_key(const http::FieldList& fields);
 // them the upstream goes by is not known here, so all count: a client with other credentials is
 // another principal, and is never told of this one's jobs.
 std::string principal_of(std::string_view tenant, const http::FieldList& fields);
+// The same where `by` says which fields and cookies the upstream goes by. `is_verified`: the tenant
+// is, by an API key or a trusted peer. A request of another one that has nothing of what is named
+// goes by its credentials: an address is no user.
+std::string principal_of(std::string_view tenant, bool is_verified, const http::FieldList& fields,
+                         const config::IdempotencyPrincipal& by);
 
 // Of a principal on a route. The parts are told apart whatever is in them.
 Digest scope_of(std::string_view route, std::string_view principal, std::string_view key);

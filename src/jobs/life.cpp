@@ -133,10 +133,15 @@ Attempt cut_off(WallTime now) {
 
 Progress interrupted(const Progress& before, bool is_idempotent, const Policy& policy,
                      WallTime now) {
+  if (may_repeat(is_idempotent, policy)) return taken_away(before, now);
   Progress job = before;
   ++job.attempts;
-  if (!may_repeat(is_idempotent, policy))
-    return ended_as(job, JobState::dead, Cause::not_idempotent, now);
+  return ended_as(job, JobState::dead, Cause::not_idempotent, now);
+}
+
+Progress taken_away(const Progress& before, WallTime now) {
+  Progress job = before;
+  ++job.attempts;
   job.cause = Cause::proxy_ended;
   return given_back(job, now);
 }

@@ -5,7 +5,8 @@
 //     |  ^             |  |  |
 //     |  '-- replay -. |  |  '-- permanent failure, attempts spent --> dead
 //     |              | |  '-- may be tried again --> retrying --> claim ...
-//     |              | '-- given back: as it was; interrupted: retrying or dead
+//     |              | '-- given back: as it was; interrupted: retrying or dead;
+//     |              |     taken away: retrying
 //     '-- cancel, time to live over --> cancelled, expired
 //
 // Only a claim counts nothing; an attempt counts when it has reached an upstream, a recovery when a
@@ -73,6 +74,11 @@ Attempt cut_off(WallTime now);
 // often uses up nobody's attempts. What must not be sent again unanswered ends as after_attempt().
 Progress interrupted(const Progress& before, bool is_idempotent, const Policy& policy,
                      WallTime now);
+
+// Its proxy has lost its lease and lives, so it has closed the job's request before another proxy
+// may send it again. As interrupted(), but sent again whatever its method, as after the end of a
+// proxy. No recovery is counted: the job has ended no proxy, however often the store was away.
+Progress taken_away(const Progress& before, WallTime now);
 
 // nullopt: too late, it has begun or ended.
 std::optional<Progress> cancelled(const Progress& before, Cause by, WallTime now);

@@ -63,4 +63,11 @@ void RouteRoom::pause(TimePoint now, TimePoint until) {
   paused_until_ = std::max(std::min(until, now + kLongestPause), now + last_pause_);
 }
 
+void RouteRoom::refused(TimePoint now, TimePoint until) {
+  const bool others_succeed = last_success_ > last_refusal_;
+  last_refusal_ = now;
+  if (others_succeed || pauses(now)) return;
+  paused_until_ = std::min({until, now + kLongestPause, now + (now - last_success_)});
+}
+
 }  // namespace spillway::jobs

@@ -89,6 +89,11 @@ class RouteRoom {
   // Nothing can be sent: a second, then each time twice as long, 30 s at most. Longer if `until` is
   // later, but no longer than these 30 s. While it pauses nothing changes.
   void pause(TimePoint now, TimePoint until);
+  // The upstream has refused a job of the route, and asks that it be left alone until then (503
+  // with Retry-After). That may be about this job alone, so the route goes on if another one has
+  // succeeded since the refusal before. Else it pauses until then: 30 s at most, and no longer than
+  // the last success is ago, so that a few such jobs in a row do not stop it for long.
+  void refused(TimePoint now, TimePoint until);
   bool pauses(TimePoint now) const { return now < paused_until_; }
   // A job got no slot: for a while there is no room, so that those that are given back do not come
   // at once. It was refused: 100 ms, then each time twice as long, a second at most, until one is
@@ -99,7 +104,10 @@ class RouteRoom {
   // An attempt has ended: the next rest is short again, and there is a slot to wait for.
   void tried();
   // A job has succeeded: the next pause is short again.
-  void succeeded() { last_pause_ = {}; }
+  void succeeded(TimePoint now) {
+    last_pause_ = {};
+    last_success_ = now;
+  }
 
  private:
   std::size_t in_hand_ = 0;
@@ -109,6 +117,8 @@ class RouteRoom {
   bool rests_for_slot_ = false;  // it waited in vain
   Duration last_rest_{};
   Duration last_pause_{};
+  TimePoint last_success_{};
+  TimePoint last_refusal_{};
 };
 
 }  // namespace spillway::jobs

@@ -203,7 +203,7 @@ std::optional<jobs::Progress> JobsModel::end(const Request& job, jobs::Cause how
                           job.as_job->expires, wall(now), random_);
   switch (after.state) {
     case jobs::JobState::succeeded:
-      route.room.succeeded();
+      route.room.succeeded(now);
       ++summary_.done;
       break;
     case jobs::JobState::dead: ++summary_.dead; break;

@@ -206,13 +206,14 @@ bool Admission::take_free_slot(TimePoint now) {
   return true;
 }
 
-Task<Admission::SpareSlot> Admission::wait_for_spare_slot(TimePoint until) {
+Task<Admission::SpareSlot> Admission::wait_for_spare_slot(TimePoint until, bool goes_first) {
   dispatched_ = services_.now();
   ticket_.delivered = false;
   ticket_.parking = &parking_;
   ticket_.state = dispatch::Waiter::State::idle;
   dispatch::Terms its_terms = background_terms(dispatched_);
   its_terms.has_time = true;
+  its_terms.goes_first = goes_first;
   const dispatch::Offer offer = gate().enter(ticket_, its_terms, dispatched_);
   bool is_cancelled = false;
   if (offer.kind != dispatch::Offer::Kind::granted) {

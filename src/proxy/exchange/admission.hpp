@@ -72,10 +72,11 @@ class Admission {
   Task<std::optional<Fault>> wait_in_queue();
   // In the background: a slot that is free now, or none.
   bool take_free_slot(TimePoint now);
-  // Likewise: the next slot that no client's request wants. It gives up when there was none until
-  // then, or `parking` was woken for another reason than a slot.
+  // Likewise: the next slot that no client's request wants, `goes_first` before the others that
+  // wait for one. It gives up when there was none until then, or `parking` was woken for another
+  // reason than a slot.
   enum class SpareSlot : std::uint8_t { granted, gave_up };
-  Task<SpareSlot> wait_for_spare_slot(TimePoint until);
+  Task<SpareSlot> wait_for_spare_slot(TimePoint until, bool goes_first);
   bool has_slot() const { return static_cast<bool>(slot_); }
   bool holds_contended_slot() const { return slot_.is_contended(); }
   // For how scarce slots are (Slot).

@@ -370,7 +370,11 @@ Task<bool> Deferral::wait_for_end() {
 }
 
 std::string Deferral::principal() const {
-  return jobs::principal_of(request_.subject.tenant.value(), request_.head.fields);
+  const traffic::Tenant& tenant = request_.subject.tenant;
+  const auto& by = defer()->idempotency_principal;
+  if (!by) return jobs::principal_of(tenant.value(), request_.head.fields);
+  const bool is_verified = tenant.source != config::TenantKey::client_address;
+  return jobs::principal_of(tenant.value(), is_verified, request_.head.fields, *by);
 }
 
 void Deferral::log_accepted(const jobs::NewJob& job) const {

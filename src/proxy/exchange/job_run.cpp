@@ -207,12 +207,12 @@ JobRun::End JobRun::withdrawn(jobs::Cause by) {
   return end;
 }
 
-// As if this proxy had ended with the job in hand: that says nothing of the upstream.
+// It was sent, and closed since another proxy may send it from now on.
 JobRun::End JobRun::taken_away() const {
   End end;
-  const jobs::WallTime now = services_.jobs->wall_now();
-  end.progress = jobs::recovered(job_.progress, jobs::kMostRecoveries, now);
-  end.recovery = jobs::cut_off(now);
+  end.cause = jobs::Cause::proxy_ended;
+  end.detail = "Its proxy lost its lease, and closed it before it was answered.";
+  end.progress = jobs::taken_away(job_.progress, services_.jobs->wall_now());
   return end;
 }
 
@@ -266,7 +266,7 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault, Abort abort,
     how.cause = jobs::cause_of(answer->status);
     if (how.cause == jobs::Cause::refused) {
       how.retry_after = retry_after_;
-      if (retry_after_ && answer->status == 503) end.pauses_route = *retry_after_;
+      if (retry_after_ && answer->status == 503) end.refused_for = *retry_after_;
     }
   }
   end.cause = how.cause;
@@ -280,7 +280,7 @@ Task<> JobRun::settle(End end) {
   StoreCall call{store::Settle{.epoch = epoch_,
                                .id = job_.id,
                                .progress = end.progress,
-                               .attempt = end.recovery,
+                               .attempt = {},
                                .answer = std::move(end.answer)}};
   if (end.cause != jobs::Cause::none) {
     call.as<store::Settle>().attempt = jobs::Attempt{.number = end.progress.attempts,
@@ -291,6 +291,7 @@ Task<> JobRun::settle(End end) {
                                                      .detail = std::string(end.detail)};
   }
   call.pauses_route = end.pauses_route;
+  call.refused_for = end.refused_for;
   call.no_slot = end.no_slot;
   call.mailbox = &services_.mailbox;
   call.parking = &parking_;
@@ -298,7 +299,7 @@ Task<> JobRun::settle(End end) {
   if (!services_.jobs->submit(call)) co_return;
   while (!call.delivered) co_await parking_.park({});
   if (call.failure || call.as<store::Settle>().is_lost) co_return;
-  // Without an attempt: it was withdrawn, or its lease is lost.
+  // Without an attempt: it was withdrawn.
   const bool is_news = end.progress.cause != job_.progress.cause;
   const bool is_attempt = end.cause != jobs::Cause::none;
   log(end.progress, is_attempt || !is_news ? end.cause : end.progress.cause, end.status);
@@ -309,7 +310,6 @@ Task<> JobRun::settle(End end) {
     case jobs::JobState::expired: ++counts.expired; break;
     case jobs::JobState::cancelled: ++counts.cancelled; break;
     default:
-      if (end.recovery) ++counts.recovered;
       if (end.cause != jobs::Cause::none) ++counts.retried[index(end.cause)];
       break;
   }

@@ -2,7 +2,8 @@
 // stored request, keeps the answer, and tells the store how it ended. No client waits for it.
 //
 // It takes the slots that no live request wants. It waits for one until its time to live is over
-// and, where another proxy on the store may have one, for two seconds at most. With `class` in its
+// and, where another proxy on the store may have one, or others wait for what it has (Company), for
+// two seconds at most. With `class` in its
 // route's `defer` it competes with live requests of that class first, for as long as those wait,
 // and waits for a second then. The attempt ends with the lease
 // of its proxy, a little before: its upstream request is ended first, and another proxy may make
@@ -37,7 +38,7 @@ class JobRun final : public Swept {
 
   // Gives the object back to the worker at the end.
   Detached run();
-  // Its lease is lost: the attempt ends as if this proxy had ended with the job in hand.
+  // Its lease is lost: the attempt ends, and another proxy may make the next one.
   void lose_lease() { abort(Abort::lease_lost); }
   bool has_begun() const { return stage_ != Stage::waiting; }
 
@@ -60,9 +61,9 @@ class JobRun final : public Swept {
     jobs::Progress progress;
     std::optional<jobs::StoredAnswer> answer;
     std::optional<Duration> pauses_route;
+    std::optional<Duration> refused_for;  // by a 503
     std::optional<jobs::NoSlot> no_slot;
-    jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made, or it is a recovery
-    std::optional<jobs::Attempt> recovery;  // for its history
+    jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made
     std::uint16_t status = 0;
     std::string_view detail;
   };

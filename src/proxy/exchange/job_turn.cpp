@@ -2,6 +2,7 @@
 #include <chrono>
 #include <optional>
 
+#include "jobs/company.hpp"
 #include "proxy/exchange/job_run.hpp"
 #include "proxy/jobs/job_queue.hpp"
 
@@ -9,7 +10,7 @@ namespace spillway::proxy {
 
 namespace {
 
-constexpr Duration kLongestWait = std::chrono::seconds(2);  // if others may have a slot
+constexpr Duration kLongestWait = std::chrono::seconds(2);  // if others wait for what it has
 
 // It is counted as held, so that jobs of other routes are pulled beside it.
 class Held {
@@ -69,6 +70,10 @@ Task<bool> JobRun::wait_for_rate() {
 // A slot that no live request wants. With a class the job first competes for one as live requests
 // of that class do. In shadow mode those get none, but are forwarded at once; a backlog that did
 // the same would not end at the number of slots.
+//
+// While a job that has to be alone waits, others of its kind are kept waiting, also those before
+// other upstreams: so it goes back soon. It goes first, since the jobs that wait longer would have
+// each slot before it.
 Task<std::optional<jobs::NoSlot>> JobRun::take_slot() {
   const bool competes = defer().traffic_class && !request_.is_shadow();
   if (competes) {
@@ -77,9 +82,10 @@ Task<std::optional<jobs::NoSlot>> JobRun::take_slot() {
     if (!may_wait_for_spare_slot()) co_return jobs::NoSlot::refused;
   }
   TimePoint until = kNever;
-  if (services_.jobs->lease().is_shared()) until = services_.now() + kLongestWait;
+  const bool is_alone = jobs::is_alone(job_.progress.recoveries);
+  if (is_alone || services_.jobs->lease().is_shared()) until = services_.now() + kLongestWait;
   if (competes) until = services_.now() + jobs::kSpareWait;
-  const Admission::SpareSlot slot = co_await admission_.wait_for_spare_slot(until);
+  const Admission::SpareSlot slot = co_await admission_.wait_for_spare_slot(until, is_alone);
   if (slot == Admission::SpareSlot::granted) co_return std::nullopt;
   co_return jobs::NoSlot::waited;
 }

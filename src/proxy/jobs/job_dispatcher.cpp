@@ -16,12 +16,15 @@ constexpr Milliseconds kPagesEvery{100};
 constexpr Milliseconds kSweepEvery{500};
 constexpr Milliseconds kTotalsEvery{1000};
 constexpr Milliseconds kAskAgain{500};  // after a failure of the store
+// A store that was away past the leases is back: the others that live tell what has become of their
+// jobs before these are recovered as those of proxies that ended.
+constexpr Milliseconds kOthersTell{1000};
 constexpr std::size_t kSweepLimit = 1000;
 
 }  // namespace
 
 JobDispatcher::JobDispatcher(Acts acts, observe::JobCounts& counts, std::string proxy_name)
-    : acts_(std::move(acts)), counts_(counts), self_{std::move(proxy_name)} {}
+    : acts_(std::move(acts)), counts_(counts), self_{std::move(proxy_name)}, lines_(acts_.tell) {}
 
 void JobDispatcher::configure(JobRoutes routes) { routes_ = std::move(routes); }
 
@@ -58,9 +61,10 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
     next_.totals = now + kTotalsEvery;
     commands.push_back(store::Totals{});
   }
+  lines_.plan(commands);
   // Before the pull, which takes up the room: lanes that this proxy has room for are not announced.
   plan_announcement(commands, now, wall);
-  if (is_claim_lost_) {
+  if (claims_.are_lost) {
     plan_release(commands);
   } else if (is_pulling_) {
     plan_pull(commands, now, wall);
@@ -83,21 +87,21 @@ void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint n
                                     .ahead = 2 * (kLanesEvery + pages * kPagesEvery),
                                     .after = round_.after});
   }
-  if (!turns_.empty()) return;
+  if (!claims_.turns.empty()) return;
   while (auto turn = next_turn(now, wall)) {
     const jobs::Company::Ask ask = company_.ask(turn->lane, turn->limit);
     commands.push_back(store::Claim{.epoch = epoch_,
                                     .lane = turn->lane,
                                     .limit = ask.limit,
                                     .most_recoveries = ask.most_recoveries});
-    turns_.push_back(*std::move(turn));
+    claims_.turns.push_back(*std::move(turn));
   }
 }
 
 std::optional<jobs::Rotor::Turn> JobDispatcher::next_turn(TimePoint now, jobs::WallTime wall) {
   auto turn = rotor_.next(
       wall, most_more(), [&](const std::string& route) { return room(route, now); },
-      jobs::Rotor::kMostTurns - turns_.size());
+      jobs::Rotor::kMostTurns - claims_.turns.size());
   if (!turn) return turn;
   known_[turn->lane.route].ask(turn->limit);
   at_upstream_[upstream_of(turn->lane.route)].ask(turn->limit);
@@ -107,7 +111,7 @@ std::optional<jobs::Rotor::Turn> JobDispatcher::next_turn(TimePoint now, jobs::W
 // Jobs that may be pulled, of all routes.
 std::size_t JobDispatcher::most_more() const {
   std::size_t taken = in_hand();
-  for (const jobs::Rotor::Turn& turn : turns_) taken += turn.limit;
+  for (const jobs::Rotor::Turn& turn : claims_.turns) taken += turn.limit;
   return jobs::kMostInHand - std::min(taken, jobs::kMostInHand);
 }
 
@@ -177,6 +181,7 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
   if (auto* const join = std::get_if<store::Join>(&command)) {
     epoch_ = join->epoch;
     next_.renew = now + join->lease / 3;
+    if (lease_.is_shared()) next_.sweep = std::max(next_.sweep, now + kOthersTell);
     lease_.prolong(asked_at_, join->lease);
     clock_.learn(join->now, asked_at_, now);
   } else if (auto* const renew = std::get_if<store::Renew>(&command)) {
@@ -191,9 +196,9 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
       news_.wrote(enqueue->job.lane);
     }
   } else if (auto* const settle = std::get_if<store::Settle>(&command)) {
-    settled(*settle, wall);
+    settled(*settle, now, wall);
   } else if (std::holds_alternative<store::Release>(command)) {
-    is_claim_lost_ = false;
+    claims_.are_lost = false;
     next_.lanes = now;
   } else if (const auto* const replay = std::get_if<store::Replay>(&command)) {
     if (replay->is_dry_run) return;
@@ -202,7 +207,9 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
   } else if (const auto* const cancel = std::get_if<store::Cancel>(&command)) {
     if (!cancel->is_done) return;
     ++counts_.cancelled;
-    tell(cancel->id, jobs::JobState::cancelled, cancel->cause);
+    lines_.ask(cancel->id, jobs::JobState::cancelled, cancel->cause);
+  } else if (const auto* const find = std::get_if<store::Find>(&command)) {
+    lines_.learn(*find);
   } else if (auto* const sweep = std::get_if<store::Sweep>(&command)) {
     swept(*sweep, now);
   }
@@ -221,38 +228,9 @@ void JobDispatcher::found(const store::Lanes& lanes, TimePoint now) {
   }
 }
 
-void JobDispatcher::swept(const store::Sweep& sweep, TimePoint now) {
-  counts_.expired += sweep.expired.size();
-  counts_.recovered += sweep.recovered.size();
-  counts_.forgotten += sweep.forgotten;
-  counts_.dead[index(jobs::Cause::poison)] += sweep.poisoned.size();
-  if (sweep.has_more) next_.sweep = now;
-  if (!sweep.recovered.empty()) next_.lanes = now;
-  tell(sweep.expired, jobs::JobState::expired, jobs::Cause::out_of_time);
-  tell(sweep.recovered, jobs::JobState::retrying, jobs::Cause::proxy_ended);
-  tell(sweep.poisoned, jobs::JobState::dead, jobs::Cause::poison);
-}
-
-void JobDispatcher::tell(const std::vector<jobs::JobId>& ids, jobs::JobState state,
-                         jobs::Cause cause) const {
-  for (const jobs::JobId& id : ids) tell(id, state, cause);
-}
-
-void JobDispatcher::tell(const jobs::JobId& id, jobs::JobState state, jobs::Cause cause) const {
-  if (acts_.tell) acts_.tell(id, state, cause);
-}
-
-void JobDispatcher::left() {
-  for (const auto& [id, its] : leased_) {
-    tell(id, its.before, jobs::Cause::none);
-    company_.leave(its.recoveries);
-  }
-  leased_.clear();
-}
-
 void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
-  const auto turn = std::ranges::find(turns_, claim.lane, &jobs::Rotor::Turn::lane);
-  if (turn == turns_.end()) return;
+  const auto turn = std::ranges::find(claims_.turns, claim.lane, &jobs::Rotor::Turn::lane);
+  if (turn == claims_.turns.end()) return;
   const std::size_t pulled = claim.jobs.size();
   // It was asked for less than its turn, and has that; or its jobs are long.
   const bool has_more = claim.is_cut || (pulled >= claim.limit && claim.limit < turn->limit);
@@ -260,15 +238,16 @@ void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
   const bool is_passed_by = claim.is_cut && pulled == 0;
   is_passed_by ? rotor_.give_up(*turn) : rotor_.took(*turn, pulled);
   end_turn(*turn, pulled);
-  turns_.erase(turn);
+  claims_.turns.erase(turn);
   const std::string upstream = upstream_of(claim.lane.route);
   const std::uint8_t rank = rank_of(claim.lane.route);
   for (jobs::LeasedJob& job : claim.jobs) {
     const jobs::JobState before = jobs::given_back(job.progress, job.progress.due).state;
-    const std::uint32_t recoveries = job.progress.recoveries;
-    const bool is_new =
-        leased_.emplace(job.id, Leased{job.lane, upstream, rank, before, recoveries}).second;
-    if (is_new) company_.join(recoveries);
+    const bool is_new = leased_
+                            .emplace(job.id, Leased{job.lane, upstream, rank, before,
+                                                    job.tenant_name, job.progress})
+                            .second;
+    if (is_new) company_.join(job.progress.recoveries);
     handed_.withdrawals().open(job.id);
     acts_.hand_over(std::move(job), claim.epoch);
   }
@@ -279,14 +258,15 @@ void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
   counts_.in_hand.store(static_cast<std::uint32_t>(in_hand()), std::memory_order_relaxed);
 }
 
-void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
+void JobDispatcher::settled(const store::Settle& settle, TimePoint now, jobs::WallTime wall) {
   const auto leased = leased_.find(settle.id);
   if (leased == leased_.end()) return;
   const jobs::Lane lane = std::move(leased->second.lane);
   const auto its = at_upstream_.find(leased->second.upstream);
   its->second.ended(leased->second.rank);
   if (its->second.is_empty()) at_upstream_.erase(its);
-  for (const jobs::Lane& other : company_.leave(leased->second.recoveries)) rotor_.add(other, wall);
+  for (const jobs::Lane& other : company_.leave(leased->second.progress.recoveries))
+    rotor_.add(other, wall);
   leased_.erase(leased);
   jobs::RouteRoom& route = known_[lane.route];
   route.ended();
@@ -297,7 +277,7 @@ void JobDispatcher::settled(const store::Settle& settle, jobs::WallTime wall) {
   }
   const jobs::Progress& progress = settle.progress;
   if (settle.attempt) route.tried();
-  if (progress.state == jobs::JobState::succeeded) route.succeeded();
+  if (progress.state == jobs::JobState::succeeded) route.succeeded(now);
   if (jobs::waits(progress.state)) {
     rotor_.add(lane, progress.due);
     news_.wrote(lane);
@@ -317,7 +297,7 @@ void JobDispatcher::lose_lease() {
   lease_.lose();
   acts_.abort_all();
   epoch_ = 0;
-  is_claim_lost_ = false;
+  claims_.are_lost = false;
 }
 
 bool JobDispatcher::has_work(TimePoint now, jobs::WallTime wall) const {
@@ -351,14 +331,26 @@ void JobDispatcher::pause(const std::string& name, TimePoint now, TimePoint unti
   known_[name].pause(now, until);
 }
 
+void JobDispatcher::rest(const store::Settle& settle, TimePoint now, jobs::NoSlot how) {
+  const auto leased = leased_.find(settle.id);
+  if (leased == leased_.end()) return;
+  const Leased& its = leased->second;
+  if (how == jobs::NoSlot::refused || lease_.is_shared() || jobs::is_alone(its.progress.recoveries))
+    known_[its.lane.route].rest(now, how);
+}
+
+void JobDispatcher::refused(const std::string& name, TimePoint now, TimePoint until) {
+  known_[name].refused(now, until);
+}
+
 void JobDispatcher::failed(TimePoint now) {
   // What was claimed may be leased all the same.
-  if (!turns_.empty()) is_claim_lost_ = true;
-  for (const jobs::Rotor::Turn& turn : turns_) {
+  if (!claims_.turns.empty()) claims_.are_lost = true;
+  for (const jobs::Rotor::Turn& turn : claims_.turns) {
     rotor_.give_up(turn);
     end_turn(turn, 0);
   }
-  turns_.clear();
+  claims_.turns.clear();
   company_.failed();
   next_.renew = std::min(next_.renew, now + kAskAgain);
   next_.sweep = next_.lanes = next_.totals = now + kAskAgain;
@@ -367,6 +359,7 @@ void JobDispatcher::failed(TimePoint now) {
 TimePoint JobDispatcher::next_due(TimePoint now, jobs::WallTime wall) const {
   // What is in hand is settled first, which wakes the thread.
   if (epoch_ == 0) return in_hand() > 0 ? now + kAskAgain : now;
+  if (lines_.has_untold()) return now;
   TimePoint due = std::min({next_.renew, next_.sweep, next_.totals});
   if (const auto news = news_.next_due()) due = std::min(due, *news);
   if (!is_pulling_) return due;

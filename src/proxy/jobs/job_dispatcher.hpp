@@ -24,6 +24,7 @@
 #include "observe/job_counts.hpp"
 #include "proxy/jobs/handed_jobs.hpp"
 #include "proxy/jobs/job_clock.hpp"
+#include "proxy/jobs/job_lines.hpp"
 #include "proxy/jobs/job_news.hpp"
 #include "proxy/jobs/job_routes.hpp"
 #include "proxy/jobs/jobs_at_upstream.hpp"
@@ -40,7 +41,7 @@ class JobDispatcher {
     std::function<void()> abort_all;  // the lease is lost: upstream requests are ended first
     // A job's state changed without an attempt here: it expired, its proxy ended, it was cancelled,
     // replayed, given back at the end, or is Spillway's own. May be empty.
-    std::function<void(const jobs::JobId&, jobs::JobState, jobs::Cause)> tell{};
+    JobLines::Tell tell{};
   };
 
   JobDispatcher(Acts acts, observe::JobCounts& counts, std::string proxy_name);
@@ -66,14 +67,17 @@ class JobDispatcher {
   // Another proxy has jobs in these lanes that it cannot take now.
   void heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall);
   void pause(const std::string& route, TimePoint now, TimePoint until);
-  // A job of the route got no slot. One that waited in vain may be had by another proxy; where
-  // there is none it waits again.
-  void rest(const std::string& route, TimePoint now, jobs::NoSlot how) {
-    if (how == jobs::NoSlot::refused || lease_.is_shared()) known_[route].rest(now, how);
-  }
+  // A job of the route was: RouteRoom::refused().
+  void refused(const std::string& route, TimePoint now, TimePoint until);
+  // A job got no slot. One that waited in vain may be had by another proxy, or has kept others
+  // waiting that have to be alone; where there are none it waits again.
+  void rest(const store::Settle& settle, TimePoint now, jobs::NoSlot how);
   // What was in hand was given back, with the registration.
   void left();
-  void tell(const jobs::JobId& id, jobs::JobState state, jobs::Cause cause) const;
+  // The store is asked nothing more.
+  void give_up_lines() { lines_.give_up(); }
+  // A request of Spillway's own was written down.
+  void posted(const jobs::NewJob& job) const;
   // The store failed: asks again what was asked.
   void failed(TimePoint now);
   // When plan() has something to ask for.
@@ -108,7 +112,8 @@ class JobDispatcher {
     std::string upstream;   // upstream_of() at the time
     std::uint8_t rank;      // rank_of() its route at the time
     jobs::JobState before;  // in which it waited
-    std::uint32_t recoveries = 0;
+    std::string tenant_name;
+    jobs::Progress progress;
   };
   // What the store, and with it the other proxies, are told of this one.
   struct Self {
@@ -120,6 +125,10 @@ class JobDispatcher {
     std::optional<jobs::Lane> after{};
     int pages = 0;
     int pages_before = 0;  // of the round before
+  };
+  struct Claims {
+    std::vector<jobs::Rotor::Turn> turns;  // claimed for in the batch under way
+    bool are_lost = false;                 // what was claimed last, if anything, is not known
   };
   // When what is asked periodically is asked again.
   struct NextAt {
@@ -141,9 +150,9 @@ class JobDispatcher {
   std::uint8_t rank_of(const std::string& route) const;
   void claimed(store::Claim& claim, jobs::WallTime wall);
   void found(const store::Lanes& lanes, TimePoint now);
-  void settled(const store::Settle& settle, jobs::WallTime wall);
+  void settled(const store::Settle& settle, TimePoint now, jobs::WallTime wall);
   void swept(const store::Sweep& sweep, TimePoint now);
-  void tell(const std::vector<jobs::JobId>& ids, jobs::JobState state, jobs::Cause cause) const;
+  void tell(const std::vector<jobs::JobId>& ids, jobs::JobState state, jobs::Cause cause);
   void renewed(const store::Renew& renew, TimePoint now);
   void lose_lease();
 
@@ -156,11 +165,11 @@ class JobDispatcher {
   std::map<std::string, jobs::RouteRoom, std::less<>> known_;
   std::map<jobs::JobId, Leased> leased_;  // under epoch_, or the one that was lost
   std::map<std::string, JobsAtUpstream> at_upstream_;
-  std::vector<jobs::Rotor::Turn> turns_;  // claimed for in the batch under way
-  store::Epoch epoch_ = 0;                // 0: not joined
+  store::Epoch epoch_ = 0;  // 0: not joined
   bool is_pulling_ = true;
-  bool is_claim_lost_ = false;  // what was claimed last, if anything, is not known
+  Claims claims_;
   JobNews news_;
+  JobLines lines_;
   TimePoint asked_at_{};  // for the lease
   Lease lease_;
   JobClock clock_;

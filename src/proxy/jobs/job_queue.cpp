@@ -133,6 +133,7 @@ std::chrono::seconds JobQueue::retry_after(std::uint64_t position, Milliseconds 
 void JobQueue::run() {
   while (wait_for_work()) turn();
   const bool has_finished = finish();
+  dispatcher_.give_up_lines();
   give_up_waiting();
   // A job that has ended would be given back as if it had not begun. It is recovered instead.
   if (!has_finished || store_ == nullptr || dispatcher_.epoch() == 0) return;
@@ -295,14 +296,15 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
   for (StoreCall* const call : batch) answer(*call);
 }
 
-// The route of a job that could not be sent. Its jobs would come again at once.
+// The route of a job that could not be sent, or was refused. Its jobs would come again at once.
 void JobQueue::hold_back(const StoreCall& call, TimePoint now) {
-  if (!call.pauses_route && !call.no_slot) return;
+  if (!call.pauses_route && !call.refused_for && !call.no_slot) return;
   const std::string* const route = dispatcher_.route_of(call.as<store::Settle>());
   if (route == nullptr) return;
   if (call.pauses_route) dispatcher_.pause(*route, now, now + *call.pauses_route);
+  if (call.refused_for) dispatcher_.refused(*route, now, now + *call.refused_for);
   if (!call.no_slot) return;
-  dispatcher_.rest(*route, now, *call.no_slot);
+  dispatcher_.rest(call.as<store::Settle>(), now, *call.no_slot);
   const std::lock_guard lock(mutex_);
   ++seen_.without_slot[*route];
 }

@@ -70,7 +70,7 @@ bool JobQueue::post(jobs::NewJob job, std::uint64_t max_pending,
         !self->failure && self->as<store::Enqueue>().result == store::Enqueue::Result::accepted;
     if (is_written) {
       ++counts_.accepted;
-      dispatcher_.tell(self->as<store::Enqueue>().id, jobs::JobState::queued, jobs::Cause::none);
+      dispatcher_.posted(self->as<store::Enqueue>().job);
     }
     written(is_written);
   };

@@ -36,6 +36,8 @@ struct StoreCall : Letter {
   bool is_of_key = false;
   // Of a Settle: nothing more of its route is pulled for so long.
   std::optional<Duration> pauses_route;
+  // Likewise: its upstream has refused it, and asks for so long a pause (RouteRoom::refused).
+  std::optional<Duration> refused_for;
   // Likewise: its job got no slot (RouteRoom::rest).
   std::optional<jobs::NoSlot> no_slot;
 };

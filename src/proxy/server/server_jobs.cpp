@@ -129,9 +129,14 @@ std::unique_ptr<JobQueue> Server::Parts::make_jobs(const config::Config& config)
                 "the lease on deferred requests is lost: those that run are ended");
     for (const auto& worker : workers.all()) worker->abort_jobs();
   };
-  acts.tell = [this](const jobs::JobId& id, jobs::JobState state, jobs::Cause cause) {
-    const std::string text = jobs::to_text(id);
-    log.job({.id = std::string_view(text).substr(0, 16), .state = state, .cause = cause});
+  acts.tell = [this](const JobStateChange& change) {
+    const std::string text = jobs::to_text(change.id);
+    log.job({.id = std::string_view(text).substr(0, 16),
+             .route = change.route,
+             .tenant = change.tenant,
+             .state = change.state,
+             .cause = change.cause,
+             .attempts = change.attempts});
   };
   const auto on_failure = [this](const store::Failure& failure) {
     log.message(observe::Level::error, "the store of deferred requests: " + failure.text);

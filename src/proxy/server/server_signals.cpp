@@ -1,4 +1,5 @@
 // Server::serve_until_signalled(): signals, draining, and the notifications to the service manager.
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -18,6 +19,12 @@ namespace {
 
 constexpr Milliseconds kDrainCheckInterval{10};
 constexpr Milliseconds kAdminRetryInterval{100};
+
+// Of a drain, its end: jobs are closed and given back, so that the store has taken them before a
+// supervisor kills the process for its timeout. Live requests have this time, too.
+constexpr Milliseconds time_to_give_back(Milliseconds drain) {
+  return std::min(drain / 10, Milliseconds(1000));
+}
 
 // One line for the operator: the result of a reload, and what is served.
 std::string status_after(const ReloadResult& result, const std::string& listening) {
@@ -98,6 +105,7 @@ class Server::SignalLoop {
       supervisor_.stopping("finishing what runs");
       drain_timeout_ = parts_.generations.current()->config.limits.drain_timeout;
       drain_until_ = Clock::now() + drain_timeout_;
+      jobs_until_ = drain_until_ - time_to_give_back(drain_timeout_);
       server_.begin_drain();
       check_drained();
     } else if (is_draining()) {
@@ -153,9 +161,16 @@ class Server::SignalLoop {
 
   void check_drained() {
     if (server_.drained()) return stop(End::drained);
-    if (Clock::now() >= drain_until_) return stop(End::drain_timeout);
+    const TimePoint now = Clock::now();
+    if (now >= drain_until_) return stop(End::drain_timeout);
+    if (now >= jobs_until_) give_back_jobs();
     timer_.expires_after(kDrainCheckInterval);
     timer_.async_wait([this](const boost::system::error_code&) { check_drained(); });
+  }
+
+  void give_back_jobs() {
+    jobs_until_ = kNever;
+    for (const auto& worker : parts_.workers.all()) worker->give_back_jobs([] {});
   }
 
   void stop(End end) {
@@ -172,6 +187,7 @@ class Server::SignalLoop {
   std::string admin_failure_;  // the last one that was told
   Supervisor supervisor_{io_};
   TimePoint drain_until_ = kNever;
+  TimePoint jobs_until_ = kNever;  // those in hand; never: they were given back
   Milliseconds drain_timeout_{0};
   End end_ = End::drained;
   int reloading_ = 0;  // reloads by SIGHUP that have not ended

@@ -22,7 +22,8 @@ constexpr const char* kNo = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n
 // Says what the last part of the path says. A request of `mail` is over before it may be tried
 // again, one of `export` is not.
 struct Shop {
-  Shop() : proxy(peer.address(), settings()), desk{proxy.admin_port()} {}
+  explicit Shop(const json& all = settings())
+      : proxy(peer.address(), all), desk{proxy.admin_port()} {}
   ~Shop() { go.set(); }
 
   static json settings() {
@@ -160,6 +161,25 @@ TEST_CASE("the same key with other credentials is of somebody else, who is not t
   CHECK(locations.contains(location("User-Agent: b\r\nCookie: session=ann\r\n")));
   CHECK(locations.contains(location("Cookie: session=ann\r\nAuthorization: Bearer ann\r\n")));
   CHECK(shop.proxy.metric("spillway_jobs_accepted_total") == double(users.size()));
+}
+
+TEST_CASE("a token that was renewed makes no other job where it is said by what users go") {
+  json all = Shop::settings();
+  all["routes"][0]["defer"]["idempotency_principal"] = {{"cookies", {"session"}}};
+  Shop shop(all);
+  const auto location = [&](const std::string& credentials) {
+    const Message answer =
+        RawClient(shop.proxy.port())
+            .ask(post("/export/ok", "x", "Idempotency-Key: order-7\r\n" + credentials));
+    CHECK(answer.status() == 202);
+    return std::string(answer.field("Location").value_or(""));
+  };
+  const std::string ann = location("Cookie: session=ann; visits=1\r\nAuthorization: Bearer 1\r\n");
+  CHECK(location("Cookie: visits=2; session=ann\r\nAuthorization: Bearer 2\r\n") == ann);
+  CHECK(location("Cookie: session=bob; visits=1\r\nAuthorization: Bearer 1\r\n") != ann);
+  // Of two behind one address who have no session nobody says that they are one user.
+  CHECK(location("Authorization: Bearer 1\r\n") != location("Authorization: Bearer 2\r\n"));
+  CHECK(shop.proxy.metric("spillway_jobs_accepted_total") == 4);
 }
 
 TEST_CASE("a request that is answered has its key alone among those of one user, not of all") {

@@ -63,6 +63,9 @@ std::map<std::string, Lines> lines_of(ProxyProcess& proxy) {
   for (std::string text; std::getline(log, text);) {
     const json line = json::parse(text, nullptr, false);
     if (line.is_discarded() || line.value("event", "") != "job") continue;
+    CHECK_MESSAGE(line.value("route", "") != "", text);
+    CHECK_MESSAGE(line.value("tenant", "") == "127.0.0.1", text);
+    CHECK_MESSAGE(line.contains("attempts"), text);
     const std::string cause = line.value("cause", "");
     lines[line.at("id")].push_back(line.at("state").get<std::string>() +
                                    (cause.empty() ? "" : " " + cause));

@@ -167,6 +167,43 @@ TEST_CASE("what a drain closes at its upstream is sent again only if that is saf
   }
 }
 
+TEST_CASE("a drain gives jobs back before its end, and leaves live requests all of its time") {
+  const TemporaryDirectory directory;
+  Event is_closed;
+  ScriptedPeer backend([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      if (request->target() == "/export/1") {
+        if (proxy.wait_closed(4 * kPatience)) is_closed.set();
+        return;
+      }
+      if (!proxy.wait(is_closed) || !proxy.send(ok("done"))) return;
+    }
+  });
+  json settings =
+      deferring({{"store", {{"url", "sqlite:" + (directory.path() / "jobs.db").string()}}},
+                 {"limits", {{"drain_timeout_ms", 4000}}},
+                 {"log", {{"level", "warn"}}}});
+  settings["routes"][0]["defer"]["retry_unanswered"] = true;
+  settings = configuration({backend.address()}, settings);
+  ProxyProcess proxy(settings);
+  const std::string id = defer(proxy.port(), "/export/1");
+  REQUIRE(backend.wait_until([](const auto& seen) { return seen.requests == 1; }));
+  RawClient live(proxy.port());
+  live.send(get("/live"));
+  REQUIRE(backend.wait_until([](const auto& seen) { return seen.requests == 2; }));
+  proxy.process().signal(SIGTERM);
+  CHECK(live.read_response().status() == 200);
+  CHECK(proxy.process().wait() == 0);
+  CHECK(proxy.process().err().find("drain timeout") == std::string::npos);
+
+  settings.erase("routes");
+  ProxyUnderTest reader(settings);
+  const json job = Operator{reader.admin_port()}.get("/jobs/" + id);
+  CHECK(job.at("state") == "retrying");
+  CHECK(job.at("attempts") == 1);
+  CHECK(job.at("recoveries") == 0);
+}
+
 namespace {
 
 json capped(const std::string& server, int concurrency) {

@@ -2,12 +2,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "support/proxy_process.hpp"
+#include "support/temporary_directory.hpp"
 #include "system/integration/jobs_operator.hpp"
 #include "system/integration/stopwatch.hpp"
 #include "system/integration/wire.hpp"
@@ -211,4 +214,79 @@ TEST_CASE("an open circuit holds up the jobs of its upstream, and no others") {
   CHECK(job.at("attempts") == 0);
   CHECK(broken.seen().requests == 1);
   CHECK(sound.seen().requests == 20);
+}
+
+namespace {
+
+// Says nothing until it may.
+struct SilentBackend {
+  bool comes_to_have(std::size_t requests) const {
+    return peer.wait_until([&](const auto& seen) { return seen.requests == requests; });
+  }
+
+  Event go;
+  ScriptedPeer peer{[this](PeerConnection& proxy) {
+    while (proxy.read_request())
+      if (!proxy.wait(go) || !proxy.send(ok("done"))) return;
+  }};
+};
+
+// /export/** to the one, which has a slot for one request, /post/** to the other.
+json with_two_backends(const SilentBackend& first, const SilentBackend& second,
+                       const std::string& store) {
+  const auto upstream = [](const char* name, const SilentBackend& backend, int slots) {
+    return json{{"name", name},
+                {"servers", json::array({backend.peer.address()})},
+                {"dispatch", {{"concurrency", slots}}}};
+  };
+  const auto route = [](const std::string& name, const char* to) {
+    return json{{"name", name},
+                {"match", {{"path", "/" + name + "/**"}}},
+                {"upstream", to},
+                {"defer", {{"when", "always"}}}};
+  };
+  return {{"store", {{"url", store}}},
+          {"workers", 1},
+          {"log", {{"level", "error"}}},
+          {"upstreams", {upstream("first", first, 1), upstream("second", second, 2)}},
+          {"routes", {route("export", "first"), route("post", "second")}}};
+}
+
+}  // namespace
+
+TEST_CASE("a recovered job without a slot does not keep those before an idle upstream waiting") {
+  const TemporaryDirectory directory;
+  SilentBackend first, second;
+  const json settings =
+      with_two_backends(first, second, "sqlite:" + (directory.path() / "jobs.db").string());
+  for (std::size_t ends = 1; ends <= 3; ++ends) {
+    ProxyProcess proxy(settings);
+    if (ends == 1) {
+      defer(proxy.port(), "/export/1");
+      defer(proxy.port(), "/post/1");
+      defer(proxy.port(), "/post/2");
+    }
+    REQUIRE(first.comes_to_have(ends));
+    REQUIRE(second.comes_to_have(2 * ends));
+    proxy.process().signal(SIGKILL);
+    REQUIRE(proxy.process().wait());
+  }
+  second.go.set();
+  json without_routes = settings;
+  without_routes.erase("routes");
+  ProxyUnderTest proxy(without_routes);
+  const Operator desk{proxy.admin_port()};
+  RawClient live(proxy.port());
+  live.send(get("/live"));
+  REQUIRE(first.comes_to_have(4));
+  REQUIRE(proxy.reload(settings).status() == 200);
+  CHECK(desk.come_to(2, "state=succeeded&route=post"));
+  const json waits = desk.get("/jobs?route=export").at("jobs").at(0);
+  CHECK(waits.at("recoveries") == 3);
+  CHECK(waits.at("attempts") == 0);
+  CHECK_FALSE(waits.contains("ended_at"));
+  CHECK(first.peer.seen().requests == 4);
+  first.go.set();
+  CHECK(live.read_response().status() == 200);
+  CHECK(desk.come_to(1, "state=succeeded&route=export"));
 }

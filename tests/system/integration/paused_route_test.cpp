@@ -29,6 +29,32 @@ json state_of(const ProxyUnderTest& proxy, const std::string& route) {
 
 }  // namespace
 
+TEST_CASE("a job that is refused for an hour holds up no other one that its backend answers") {
+  ScriptedPeer backend([](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      const bool is_broken = request->target().find("broken") != std::string::npos;
+      const std::string refusal =
+          "HTTP/1.1 503 Shard Lost\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n";
+      if (!proxy.send(is_broken ? refusal : ok("done"))) return;
+    }
+  });
+  ProxyUnderTest proxy(backend.address(), deferring());
+  const Operator desk{proxy.admin_port()};
+  const auto play = [&](std::size_t sound, std::size_t broken) {
+    defer(proxy.port(), "/export/sound");
+    REQUIRE(desk.come_to(sound, "state=succeeded"));
+    defer(proxy.port(), "/export/broken");
+    REQUIRE(desk.come_to(broken, "state=retrying"));
+  };
+  for (std::size_t n = 1; n <= 10; ++n) play(n, n);
+  defer(proxy.port(), "/export/broken");
+  REQUIRE(desk.come_to(11, "state=retrying"));
+  play(11, 12);
+  for (const json& job : desk.get("/jobs?state=retrying").at("jobs"))
+    CHECK(job.at("attempts") == 1);
+  CHECK(proxy.metric_becomes(of_route(kPaused, "export"), 0));
+}
+
 TEST_CASE("jobs that wait for an open circuit are not claimable, those without a slot are") {
   Event go;
   const ScriptedPeer sick("HTTP/1.1 500 Broken\r\nContent-Length: 0\r\n\r\n");

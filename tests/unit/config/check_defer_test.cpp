@@ -33,6 +33,23 @@ TEST_CASE("what a route does not say, the jobs section says") {
   CHECK(defer_of(config).backoff.max == Milliseconds{5000});
 }
 
+TEST_CASE("whose an Idempotency-Key is is said by fields and cookies, by nothing, or not at all") {
+  CHECK_FALSE(defer_of(load_good(route("{}"))).idempotency_principal);
+  const Defer named = defer_of(
+      load_good(route(R"({"idempotency_principal":{"fields":["X-User"],"cookies":["session"]}})")));
+  REQUIRE(named.idempotency_principal);
+  CHECK(named.idempotency_principal->fields == std::vector<std::string>{"X-User"});
+  CHECK(named.idempotency_principal->cookies == std::vector<std::string>{"session"});
+  const Defer inherited =
+      defer_of(load_good(route("{}", R"("jobs":{"idempotency_principal":{}})")));
+  REQUIRE(inherited.idempotency_principal);
+  CHECK(inherited.idempotency_principal->fields.empty());
+  check_problem(route(R"({"idempotency_principal":{"fields":["a b"]}})"),
+                "$.routes[0].defer.idempotency_principal.fields[0]", "HTTP field");
+  check_problem(route(R"({"idempotency_principal":{"cookies":["spillway-pass"]}})"),
+                "$.routes[0].defer.idempotency_principal.cookies[0]", "cookie");
+}
+
 TEST_CASE("a pause that is doubled up to a bound starts below it") {
   check_problem(route(R"({"backoff":{"base_ms":10,"max_ms":9}})"),
                 "$.routes[0].defer.backoff.base_ms", "found 10, allowed: up to");

@@ -34,6 +34,25 @@ TEST_CASE("a time to come in that is shorter than the default is warned of, with
   CHECK(found[0].message.find("WCAG 2.2.1") != std::string::npos);
 }
 
+TEST_CASE("a principal of nothing where no tenant is verified is warned of, with its place") {
+  const auto warned = [](const std::string& principal, const std::string& more = "") {
+    return warnings(load_good(
+        with(R"("routes":[{"name":"a","match":{"path":"/a"},"defer":{"idempotency_principal":)" +
+             principal + "}}]" + more)));
+  };
+  CHECK(warned(R"({"fields":["X-User"]})").empty());
+  CHECK(warned(R"({"cookies":["session"]})").empty());
+  CHECK(warned("{}", R"(,"tenants":{"api_keys":[{"name":"acme","key":"acme-key-1"}]})").empty());
+  CHECK(warned("{}", R"(,"trusted_headers":{"tenant":"X-Tenant"})").empty());
+  CHECK(warned("{}", R"(,"tenants":{"api_keys":[{"name":"acme","key":"acme-key-1"}],)"
+                     R"("key":["client_address"]})")
+            .size() == 1);
+  const Problems found = warned("{}");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].path == "$.routes[0].defer.idempotency_principal");
+  CHECK(found[0].message.find("no tenant is verified") != std::string::npos);
+}
+
 TEST_CASE("a directory for temporary files that cannot be written to is warned of") {
   const auto warned = [](const std::string& limits) {
     return warnings(load_good(with(R"("limits":)" + limits)));

@@ -63,6 +63,19 @@ TEST_CASE("jobs get slots in the order in which they came") {
   CHECK(next_after(desk, kP2, true) == &second);
 }
 
+TEST_CASE("a job that goes first has the next slot of all jobs, after each request") {
+  Desk desk(1);
+  desk.arrive(kP0);
+  Waiter& first = desk.arrive(kP2, with_time());
+  Terms ahead = with_time();
+  ahead.goes_first = true;
+  Waiter& urgent = desk.arrive(kP2, ahead);
+  Waiter& request = desk.arrive(kP2);
+  CHECK(next_after(desk, kP0) == &request);
+  CHECK(next_after(desk, kP2) == &urgent);
+  CHECK(next_after(desk, kP2, true) == &first);
+}
+
 TEST_CASE("jobs leave the slots that are reserved for a class") {
   Desk desk(2);
   desk.classes[0].reserved = 1;

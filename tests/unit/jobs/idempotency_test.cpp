@@ -89,6 +89,45 @@ TEST_CASE("who differs in any credential is another principal") {
         principal_of("acme", fields_of({{"AUTHORIZATION", "Bearer ann"}, {"cookie", "id=ann"}})));
 }
 
+TEST_CASE("where it is said who a user is, nothing else makes another principal, and that does") {
+  const spillway::config::IdempotencyPrincipal by{.fields = {"X-User"}, .cookies = {"session"}};
+  const auto of = [&](const spillway::http::FieldList& fields, std::string_view tenant = "acme") {
+    return principal_of(tenant, true, fields, by);
+  };
+  const std::string ann = of(fields_of({{"X-User", "ann"}, {"Cookie", "session=1; visits=1"}}));
+  CHECK(ann == of(fields_of({{"cookie", "visits=2; session=1"},
+                             {"Authorization", "Bearer renewed"},
+                             {"x-user", "ann"}})));
+  const std::set<std::string> all{
+      ann,
+      of(fields_of({{"X-User", "ann"}, {"Cookie", "session=1"}}), "other"),
+      of(fields_of({{"X-User", "ann"}, {"Cookie", "session=2"}})),
+      of(fields_of({{"X-User", "ann"}, {"Cookie", "session=2; session=1"}})),
+      of(fields_of({{"X-User", "bob"}, {"Cookie", "session=1"}})),
+      of(fields_of({{"X-User", "ann"}, {"X-User", "bob"}, {"Cookie", "session=1"}})),
+      of(fields_of({{"X-User", "ann"}})),
+      of(fields_of({{"Cookie", "session=1"}})),
+      of(fields_of({})),
+      principal_of("acme", false, fields_of({{"X-User", "ann"}, {"Cookie", "session=1"}}), by),
+      principal_of("acme", fields_of({{"X-Api-Key", "ann"}})),
+      principal_of("acme", fields_of({{"Authorization", "\tX-User:ann"}})),
+  };
+  CHECK(all.size() == 12);
+}
+
+TEST_CASE("a request that says nothing of it goes by a verified tenant, else by its credentials") {
+  const auto ann = fields_of({{"Authorization", "Bearer ann"}});
+  const auto bob = fields_of({{"Authorization", "Bearer bob"}});
+  const spillway::config::IdempotencyPrincipal nothing;
+  const spillway::config::IdempotencyPrincipal user{.fields = {"X-User"}, .cookies = {}};
+  for (const auto& by : {nothing, user}) {
+    CHECK(principal_of("acme", true, ann, by) == principal_of("acme", true, bob, by));
+    CHECK(principal_of("127.0.0.1", true, ann, by) != principal_of("127.0.0.1", fields_of({})));
+    CHECK(principal_of("127.0.0.1", false, ann, by) == principal_of("127.0.0.1", ann));
+    CHECK(principal_of("127.0.0.1", false, bob, by) == principal_of("127.0.0.1", bob));
+  }
+}
+
 TEST_CASE("a scope belongs to a route, a principal and a key, wherever their borders are") {
   const Digest scope = scope_of("orders", "alice", "k1");
   CHECK(scope == scope_of("orders", "alice", "k1"));

@@ -69,6 +69,8 @@ std::vector<Event> events() {
       {"interrupted, not idempotent",
        [](const Progress& job) { return interrupted(job, false, {}, kNow); },
        from_any(JobState::dead)},
+      {"taken away", [](const Progress& job) { return taken_away(job, kNow); },
+       from_any(JobState::retrying)},
       {"recovered", [](const Progress& job) { return recovered(job, 3, kNow); },
        from_any(JobState::retrying)},
       {"recovered too often", [](const Progress& job) { return recovered(job, 1, kNow); },
@@ -151,6 +153,18 @@ TEST_CASE("an attempt that its proxy closes counts, keeps its place, and is no j
     CHECK(job.state == JobState::retrying);
     CHECK(job.cause == Cause::proxy_ended);
     CHECK(job.attempts == i);
+    CHECK(job.recoveries == 0);
+    CHECK(job.due == leased(0).due);
+  }
+}
+
+TEST_CASE("a job outlives any number of leases that its proxy loses, and keeps its place") {
+  Progress job = leased(0);
+  for (std::uint32_t i = 1; i <= 10 * kMostRecoveries; ++i) {
+    CHECK(next_delivery(job) == i);
+    job = taken_away(job, kNow);
+    CHECK(job.state == JobState::retrying);
+    CHECK(job.cause == Cause::proxy_ended);
     CHECK(job.recoveries == 0);
     CHECK(job.due == leased(0).due);
   }

@@ -162,7 +162,7 @@ TEST_CASE(
     now += expected;
     CHECK(room_of(route, {}, now) == 100);
   }
-  route.succeeded();
+  route.succeeded(now);
   route.pause(now, now);
   CHECK(pause_of(route, now) == 1s);
 }
@@ -209,6 +209,64 @@ TEST_CASE("a route pauses as long as its upstream has asked for but not for long
     RouteRoom route;
     route.pause(kNow, kNow + asked);
     CHECK(pause_of(route, kNow) == expected);
+  }
+}
+
+TEST_CASE("jobs that are refused beside others that succeed hold up none of these") {
+  constexpr Duration kAsked = 30s;
+  RouteRoom route;
+  route.succeeded(kNow);
+  TimePoint now = kNow;
+  for (int n = 0; n < 20; ++n) {
+    now += 100ms;
+    route.refused(now, now + kAsked);
+    CHECK(room_of(route, {}, now) == 100);
+    route.succeeded(now + 50ms);
+  }
+  // Nor for long where some are refused one after another.
+  const TimePoint before = now += 100ms;
+  for (int n = 0; n < 6; ++n) {
+    route.refused(now, now + kAsked);
+    while (room_of(route, {}, now) == 0) now += 1ms;
+  }
+  CHECK(now > before);
+  CHECK(now - before < 2s);
+}
+
+TEST_CASE("control: where none succeeds a refusal holds for the route, for 30 s of it at most") {
+  const std::pair<Duration, Duration> cases[] = {{0s, 0s}, {5s, 5s}, {30s, 30s}, {1h, 30s}};
+  for (const auto& [asked, expected] : cases) {
+    for (const bool has_succeeded : {false, true}) {
+      CAPTURE(has_succeeded);
+      RouteRoom route;
+      TimePoint now = kNow;
+      if (has_succeeded) {  // an hour ago, and not since one was refused
+        route.succeeded(now);
+        now += 1h;
+        route.refused(now, now + asked);
+        CHECK(pause_of(route, now) == 0s);
+      }
+      route.refused(now, now + asked);
+      CHECK(pause_of(route, now) == expected);
+      if (expected == 0s) continue;
+      route.refused(now + 1s, now + 1s + asked);  // another job's: it pauses already
+      CHECK(pause_of(route, now) == expected);
+      CHECK(room_of(route, {}, now) == 0);
+      CHECK(route.room_from(now) == now + expected);
+    }
+  }
+}
+
+TEST_CASE("a route that begins to be refused pauses for as long again as none has succeeded") {
+  RouteRoom route;
+  route.succeeded(kNow);
+  TimePoint now = kNow + 1s;
+  route.refused(now, now + 1h);
+  CHECK(pause_of(route, now) == 0s);
+  for (const Duration expected : {1s, 2s, 4s, 8s, 16s, 30s, 30s}) {
+    route.refused(now, now + 1h);
+    CHECK(pause_of(route, now) == expected);
+    now += expected;
   }
 }
 

@@ -1,6 +1,7 @@
 // What is pulled, when, and what a route that pauses does to it.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -273,12 +274,16 @@ TEST_CASE("what becomes of a job without an attempt is told") {
     sweep.recovered.resize(2);
     sweep.poisoned.resize(1);
   });
+  CHECK(play.told.empty());
+  CHECK(play.dispatcher.next_due(play.now, play.wall) == play.now);
+  play.say_whose();
   CHECK(play.told ==
         std::vector{JobState::expired, JobState::retrying, JobState::retrying, JobState::dead});
   play.told.clear();
   for (const bool is_dry_run : {true, false}) {
     store::Command replayed = store::Replay{.is_dry_run = is_dry_run, .jobs = {{}, {}}};
     play.dispatcher.learn(replayed, play.now, play.wall);
+    play.say_whose();
     CHECK(play.told.size() == (is_dry_run ? 0 : 2));
   }
   CHECK(play.told == std::vector{JobState::queued, JobState::queued});
@@ -286,9 +291,44 @@ TEST_CASE("what becomes of a job without an attempt is told") {
   for (const bool is_done : {false, true}) {  // false: it was too late
     store::Command cancelled = store::Cancel{.was = JobState::queued, .is_done = is_done};
     play.dispatcher.learn(cancelled, play.now, play.wall);
+    play.say_whose();
   }
   CHECK(play.told == std::vector{JobState::cancelled});
   CHECK(play.counts.cancelled == 1);
+  for (const JobStateChange& line : play.lines) {
+    CHECK(line.route == "export");
+    CHECK(line.tenant == "acme");
+    CHECK(line.attempts == 2);
+  }
+}
+
+TEST_CASE("the store is asked a few at a time whose the jobs are, and again after it has failed") {
+  Play play;
+  const auto questions = [&] {
+    return std::ranges::count_if(play.commands, [](const store::Command& one) {
+      return std::holds_alternative<store::Find>(one);
+    });
+  };
+  play.answer<store::Sweep>([](store::Sweep& sweep) {
+    sweep.expired.resize(JobLines::kMostUntold + 1);
+    for (std::size_t n = 0; n < sweep.expired.size(); ++n) {
+      sweep.expired[n].bytes[0] = static_cast<std::uint8_t>(n >> 8);
+      sweep.expired[n].bytes[1] = static_cast<std::uint8_t>(n);
+    }
+  });
+  REQUIRE(play.lines.size() == 1);
+  CHECK_MESSAGE(play.lines[0].route.empty(), "one too many: it is told at once");
+  play.ask();
+  CHECK(questions() == JobLines::kAtOnce);
+  play.dispatcher.failed(play.now);
+  CHECK(play.lines.size() == 1);
+  play.say_whose();
+  CHECK(play.lines.size() == 1 + JobLines::kAtOnce);
+  CHECK(play.lines.back().tenant == "acme");
+  play.dispatcher.give_up_lines();
+  CHECK(play.lines.size() == JobLines::kMostUntold + 1);
+  play.ask();
+  CHECK(questions() == 0);
 }
 
 TEST_CASE("what is given back with the registration is told, and what had ended is not") {

@@ -207,16 +207,19 @@ TEST_CASE("jobs that wait for a slot keep none with a higher class in the store,
   CHECK(pulled_behind(0) == std::vector<std::size_t>{0, 0, 0});
 }
 
-TEST_CASE("a route rests for a job that waited in vain only where another proxy can have it") {
-  const auto pulled_after = [](bool is_shared, jobs::NoSlot how) {
+TEST_CASE("a route rests for a job that waited in vain only where others wait for what it had") {
+  // Another proxy, or other jobs that have to be alone.
+  const auto pulled_after = [](bool is_shared, jobs::NoSlot how, std::uint32_t recoveries = 0) {
     Play play(nlohmann::json::object(), is_shared);
     play.see();
     std::size_t waiting = 100;
-    play.pull(waiting);
+    play.pull(waiting, recoveries);
     REQUIRE(play.handed.size() == 8);
+    store::Settle settle;
+    settle.id = play.handed.front().id;
+    play.dispatcher.rest(settle, play.now, how);
     for (const jobs::LeasedJob& job : std::vector(play.handed))
       play.settle(job, jobs::JobState::queued);
-    play.dispatcher.rest("export", play.now, how);
     play.handed.clear();
     play.pull(waiting);
     return play.handed.size();
@@ -224,4 +227,6 @@ TEST_CASE("a route rests for a job that waited in vain only where another proxy 
   CHECK(pulled_after(false, jobs::NoSlot::waited) == 8);
   CHECK(pulled_after(true, jobs::NoSlot::waited) == 0);
   CHECK(pulled_after(false, jobs::NoSlot::refused) == 0);
+  CHECK(pulled_after(false, jobs::NoSlot::waited, jobs::kMostRecoveries - 1) == 8);
+  CHECK(pulled_after(false, jobs::NoSlot::waited, jobs::kMostRecoveries) == 0);
 }

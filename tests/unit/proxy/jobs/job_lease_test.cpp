@@ -1,6 +1,8 @@
 // How long jobs in hand are a proxy's own, and what a lease that is lost does to them.
 #include <doctest/doctest.h>
 
+#include <utility>
+
 #include "unit/proxy/jobs/played_store.hpp"
 
 using namespace spillway;
@@ -99,6 +101,39 @@ TEST_CASE("a proxy that is alone on its store keeps what is in hand, however lon
   play.answer<store::Renew>([](store::Renew& renew) { renew.is_lost = true; });
   CHECK(play.dispatcher.lease().is_ending(play.now));
   CHECK(play.aborts == 1);
+}
+
+TEST_CASE("a proxy that joins others looks for jobs of ended ones when those that live have told") {
+  const auto sweeps = [](bool is_shared, milliseconds after) {
+    Play play(nlohmann::json::object(), is_shared);
+    play.pass(after);
+    const bool at_once = play.asked<store::Sweep>();
+    play.ask();
+    return at_once || play.asked<store::Sweep>();
+  };
+  CHECK_FALSE(sweeps(true, milliseconds(999)));
+  CHECK(sweeps(true, milliseconds(1000)));
+  CHECK_MESSAGE(sweeps(false, milliseconds(0)), "the control: where there is no other one");
+}
+
+TEST_CASE("concurrency holds over leases that are lost, also while their jobs are being ended") {
+  Play play(nlohmann::json{{"concurrency", 3}}, true);
+  std::size_t waiting = 1000;
+  for (int n = 0; n < 5; ++n) {
+    play.see();
+    for (int i = 0; i < 5; ++i) play.pull(waiting);
+    REQUIRE(play.handed.size() == 3);
+    REQUIRE(play.dispatcher.epoch() != 0);
+    play.lose_lease();
+    for (const jobs::LeasedJob& job : std::exchange(play.handed, {})) {
+      play.pull(waiting);
+      CHECK_MESSAGE(play.handed.empty(), "one is in hand, under the lease that is lost");
+      play.settle(job, jobs::JobState::retrying, true);
+    }
+    play.pull(waiting);
+    CHECK(play.handed.empty());
+    play.join();
+  }
 }
 
 TEST_CASE("a lease is renewed before its time if the store will be busy") {

@@ -50,6 +50,18 @@ struct Workers {
       end_all();
     }
   }
+  // What is in hand is closed, and the proxy joins again.
+  void lose_lease() {
+    play.lose_lease();
+    for (; !at_hand.empty(); at_hand.pop_front())
+      play.settle(at_hand.front(), jobs::JobState::retrying, true);
+    for (; !running.empty(); running.pop_front()) {
+      play.dispatcher.begin_rate("export").end();
+      play.settle(running.front(), jobs::JobState::retrying, true);
+    }
+    set_running(upstream(), 0);
+    play.join();
+  }
   // In each second since then.
   std::vector<std::size_t> begins_since(TimePoint from) const {
     std::vector<std::size_t> counts;
@@ -74,6 +86,22 @@ struct Workers {
 };
 
 }  // namespace
+
+TEST_CASE("the rate holds over leases that are lost") {
+  const auto begun = [](bool asks_rate) {
+    Workers workers(5, asks_rate);
+    for (int n = 0; n < 10; ++n) {
+      workers.go_on(milliseconds(250));
+      workers.step();
+      workers.lose_lease();
+      workers.play.pass(milliseconds(50));
+    }
+    return workers.began.size();
+  };
+  CHECK(begun(true) <= 16);  // in three seconds
+  CHECK(begun(true) >= 14);
+  CHECK_MESSAGE(begun(false) > 25, "the control");
+}
 
 TEST_CASE("a gate that was shut for long lets no more jobs begin than the rate says") {
   for (const double rate : {1.0, 5.0, 20.0}) {

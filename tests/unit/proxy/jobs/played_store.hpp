@@ -55,8 +55,11 @@ struct Play {
         dispatcher({.hand_over = [this](jobs::LeasedJob job,
                                         store::Epoch) { handed.push_back(std::move(job)); },
                     .abort_all = [this] { ++aborts; },
-                    .tell = [this](const jobs::JobId&, jobs::JobState state,
-                                   jobs::Cause) { told.push_back(state); }},
+                    .tell =
+                        [this](const JobStateChange& change) {
+                          told.push_back(change.state);
+                          lines.push_back(change);
+                        }},
                    counts, "test") {
     if (is_shared) dispatcher.share();
     dispatcher.configure(job_routes(generation));
@@ -83,8 +86,8 @@ struct Play {
       dispatcher.learn(command, now, wall);
     }
   }
-  // So many jobs wait in the store; answers its claims.
-  void pull(std::size_t& waiting) {
+  // So many jobs wait in the store, with so many recoveries; answers its claims.
+  void pull(std::size_t& waiting, std::uint32_t recoveries = 0) {
     ask();
     answer<store::Claim>([&](store::Claim& claim) {
       while (claim.jobs.size() < claim.limit && waiting > 0) {
@@ -92,6 +95,7 @@ struct Play {
         job.id.bytes[0] = next_id;
         job.id.bytes[1] = static_cast<std::uint8_t>(++next_id == 0 ? ++page : page);
         job.lane = claim.lane;
+        job.progress.recoveries = recoveries;
         claim.jobs.push_back(std::move(job));
         --waiting;
       }
@@ -113,6 +117,16 @@ struct Play {
     settle.is_lost = is_lost;
     dispatcher.learn(settled, now, wall);
   }
+  // The store says that the lease is over; it is joined again once nothing is in hand.
+  void lose_lease() {
+    dispatcher.renew_now();
+    ask();
+    answer<store::Renew>([](store::Renew& renew) { renew.is_lost = true; });
+  }
+  void join() {
+    ask();
+    answer<store::Join>([](store::Join& join) { join.epoch = 8; });
+  }
   // How often the thread runs in that time. The store knows of jobs in these lanes, and gives none.
   int wakes_in(Duration time, const std::vector<jobs::Lane>& lanes) {
     const TimePoint end = now + time;
@@ -127,6 +141,17 @@ struct Play {
       answer<store::Claim>([](const store::Claim&) {});
     }
   }
+  // The store says whose the jobs are that it is asked for.
+  void say_whose() {
+    ask();
+    answer<store::Find>([](store::Find& find) {
+      find.job.emplace();
+      find.job->id = find.id;
+      find.job->lane = kLane;
+      find.job->tenant_name = "acme";
+      find.job->progress.attempts = 2;
+    });
+  }
   void pass(milliseconds time) {
     now += time;
     wall += time;
@@ -137,6 +162,7 @@ struct Play {
   std::vector<jobs::LeasedJob> handed;
   int aborts = 0;
   std::vector<jobs::JobState> told;
+  std::vector<JobStateChange> lines;
   JobDispatcher dispatcher;
   std::vector<store::Command> commands;
   TimePoint now = TimePoint{} + std::chrono::hours(1);
