@@ -21,7 +21,7 @@ constexpr double kPrecision = 0.8;
 constexpr double kHolds = 1;
 constexpr double kLongestHolds = 3;
 // A guess is made if it is lower than this part of the requests at work.
-constexpr double kFarOff = 0.6;
+constexpr double kFarOff = 0.7;
 constexpr double kRecovery = 1.3;
 
 // The lower limit is this quantile of the knee, the less of it the less is known; the higher one

@@ -62,8 +62,7 @@ class PairedDither final : public ConcurrencyLimit {
     std::optional<Phase> former;  // while climbing
     std::uint32_t limit;          // before that
     bool has_begun = false;       // a part of its requests has come back
-
-    bool is_slow_step() const;
+    bool is_slow_step = false;
   };
   struct Tried {
     bool guess = false;
@@ -103,11 +102,13 @@ class PairedDither final : public ConcurrencyLimit {
   void count_watched(const LimitSample& sample);
   bool is_idle(const LimitSample& sample) const;
   bool is_too_slow(const Watch& step) const;
+  bool is_slow(double held) const;
   bool may_climb() const;
   bool may_climb_from(const Phase& done) const;
   void begin_climbing(const Phase& former, TimePoint now);
   void judge_step(const Watch& step, Duration tick, TimePoint now);
   void learn_from(const Watch& step);
+  void leave_step(const Watch& step);
   void end_climbing(const Watch& step);
   void begin_comparing(Duration tick, TimePoint now);
   void compare(const LimitSample& sample, TimePoint now);

@@ -54,11 +54,16 @@ void PairedDither::begin_watching(TimePoint now) {
       .phase = {}, .settled = now + from_seconds(kSettles * held_), .former = {}, .limit = limit_};
 }
 
-bool PairedDither::Watch::is_slow_step() const { return former && former->held() > kSlow; }
+// A queue at the upstream holds slots for longer, too, and would make any upstream a slow one. So
+// the time without a queue counts, as far as it is known.
+bool PairedDither::is_slow(double held) const {
+  const double unqueued = times_.unqueued();
+  return held > kSlow && (unqueued <= 0 || unqueued > kSlow);
+}
 
 void PairedDither::watch(const LimitSample& sample, TimePoint now) {
   if (is_idle(sample)) {
-    if (watch_->former) end_climbing(*watch_);
+    if (watch_->former) leave_step(*watch_);
     return stop();
   }
   if (now - sample.span < watch_->settled) return;
@@ -104,8 +109,8 @@ void PairedDither::count_watched(const LimitSample& sample) {
 // Requests of a crowd end together, so that a limit on slow ones binds in turns of as long as a
 // slot is held. And a slow step that fills is not idle, though no request waits.
 bool PairedDither::is_idle(const LimitSample& sample) const {
-  const bool is_step = watch_->is_slow_step();
-  const bool may_be_slow = !watch_->former && held_ > kSlow && may_climb();
+  const bool is_step = watch_->is_slow_step;
+  const bool may_be_slow = !watch_->former && is_slow(held_) && may_climb();
   const double slow = is_step ? watch_->former->held() : may_be_slow ? held_ : 0;
   if (idle_for_ < kIdle + from_seconds(slow)) return false;
   return !is_step || sample.slot_seconds <= watch_->former->at_work() * to_seconds(sample.span);
@@ -119,34 +124,35 @@ bool PairedDither::is_enough_of_step(const Phase& phase) const {
 
 // What has come back by now says that the step is in vain.
 bool PairedDither::is_too_slow(const Watch& step) const {
-  if (!step.is_slow_step()) return false;
+  if (!step.is_slow_step) return false;
   const double longest = kSlowLonger * step.former->held();
   return step.phase.seconds > longest && step.phase.slot_seconds > longest * step.phase.released;
 }
 
 bool PairedDither::may_climb() const {
   if (tried_.climb || brakes_ || careful_for_ > Duration{0} || limit_ >= most_) return false;
-  return held_ > kSlow ? !tried_.cut : times_.stretch().value_or(1) <= kUnqueued;
+  return is_slow(held_) ? !tried_.cut : times_.stretch().value_or(1) <= kUnqueued;
 }
 
 // Slow steps begin where slots are held no longer than before. The mean of the last few requests
 // does not say that: those of a crowd come back together, and then none for a while.
 bool PairedDither::may_climb_from(const Phase& done) const {
   if (!may_climb() || done.succeeded < kFewest) return false;
-  if (done.held() <= kSlow) return true;
-  if (times_.quiet() > 0) return done.held() <= kSlowLonger * times_.quiet();
-  return times_.least() <= 0 || done.held() <= kLeastLonger * times_.least();
+  if (!is_slow(done.held()) && times_.unqueued() <= 0) return true;
+  const double longer = times_.quiet() > 0 ? kSlowLonger : kLeastLonger;
+  return times_.unqueued() <= 0 || done.held() <= longer * times_.unqueued();
 }
 
 void PairedDither::begin_climbing(const Phase& former, TimePoint now) {
   tried_.climb = true;
   const double step = former.held() <= kShortlyHeld ? kLargeStep : kStep;
-  const bool is_slow = former.held() > kSlow;
+  const bool is_slow = this->is_slow(former.held());
   watch_ = Watch{.phase = {},
                  .settled = now + from_seconds(is_slow ? 0 : kSettles * held_),
                  .former = former,
                  .limit = limit_,
-                 .has_begun = !is_slow};
+                 .has_begun = !is_slow,
+                 .is_slow_step = is_slow};
   limit_ = rounded(std::min(step * limit_, most_));
   times_.restart();
 }
@@ -155,7 +161,7 @@ void PairedDither::begin_climbing(const Phase& former, TimePoint now) {
 // one that fills slowly is watched until it has filled.
 void PairedDither::judge_step(const Watch& step, Duration tick, TimePoint now) {
   const Phase &former = *step.former, &phase = step.phase;
-  const bool is_slow = step.is_slow_step();
+  const bool is_slow = step.is_slow_step;
   const double more = std::log(phase.at_work() / former.at_work());
   const double growth = std::log(phase.throughput() / former.throughput());
   const bool is_filled = more >= kFilledStep * std::log(kStep);
@@ -166,7 +172,8 @@ void PairedDither::judge_step(const Watch& step, Duration tick, TimePoint now) {
   }
   const bool pays = is_slow ? growth >= kSlowPays * more
                             : growth >= kPays * more && phase.held() <= kHeldLonger * former.held();
-  if (!is_filled || pays) end_climbing(step);
+  if (!is_filled) leave_step(step);
+  if (is_filled && pays) end_climbing(step);
   if (is_slow && pays && idle_for_ >= from_seconds(former.held())) return stop();
   if (is_filled && pays && limit_ < most_) return begin_climbing(phase, now);
   if (is_filled && !pays) {
@@ -186,6 +193,16 @@ void PairedDither::learn_from(const Watch& step) {
   knee_.suppose(std::clamp(growth * former.at_work(), least_, most), kRestartSpread);
   careful_for_ = kCarefulFor;
   place();
+}
+
+// A step that does not fill, or under which the limit no longer binds. Where slots are held for
+// longer all the same, requests wait at the upstream: the step is in vain.
+void PairedDither::leave_step(const Watch& step) {
+  const double longest = step.is_slow_step ? kSlowLonger : kHeldLonger;
+  const double held = step.phase.released > 0 ? step.phase.held() : 0;
+  const bool is_queued = times_.unqueued() > 0 && held > kUnqueued * times_.unqueued();
+  if (!is_queued && held <= longest * step.former->held()) return end_climbing(step);
+  limit_ = std::min(step.limit, limit_);
 }
 
 // The limit no longer binds, or a step has paid: what was not at work is not proven. It may climb

@@ -7,13 +7,18 @@ namespace spillway::overload {
 namespace {
 
 constexpr double kEnoughQuiet = 30;   // requests
-constexpr double kQuietMean = 1;      // seconds, at least
+constexpr double kMean = 1;           // seconds, at least
 constexpr double kQuietRise = 1.001;  // from one mean to the next
 // For so long, so that the beginning of an overload is not learned.
 constexpr Duration kQuiet = std::chrono::seconds(5);
 constexpr double kMostClients = 0.9;  // of them are answered
 constexpr double kEnoughRecent = 20;
 constexpr double kQueued = 1.25;  // times without a queue
+// Requests in a mean of which the least is kept. It is below the true mean by chance, a little.
+constexpr double kEnoughLeast = 100;
+constexpr double kMostOfLeast = 1.1;
+// Of its requests. Failures are quick.
+constexpr double kMostSucceed = 0.9;
 // Requests in the recent mean; older ones have less weight.
 constexpr double kRecentMemory = 30;
 constexpr double kLateMemory = 12;
@@ -40,16 +45,13 @@ void SlotTimes::Mean::add(const LimitSample& sample, double memory) {
 bool SlotTimes::has_queue() const {
   if (quiet_ <= 0) return true;
   const Mean& mean = recent_.requests >= kEnoughRecent ? recent_ : lately_;
-  return mean.requests < kLateMemory || mean.value() > kQueued * quiet_;
+  return mean.requests < kLateMemory || mean.value() > kQueued * quiet();
 }
 
 void SlotTimes::step(const LimitSample& sample) {
   recent_.add(sample, kRecentMemory);
   lately_.add(sample, kLateMemory);
-  twice_.add(sample);
-  if (twice_.requests >= kEnoughRecent &&
-      twice_.requests * twice_.seconds >= 2 * twice_.slot_seconds)
-    lower(least_, std::exchange(twice_, Mean{}).value());
+  note_least(sample);
   const bool is_quiet =
       !sample.is_short && !sample.has_waiters && sample.answered.value_or(1) >= kMostClients;
   quiet_for_ = is_quiet ? quiet_for_ + sample.span : Duration{0};
@@ -63,9 +65,31 @@ void SlotTimes::step(const LimitSample& sample) {
   collected_.slot_seconds += sample.slot_seconds;
   collected_.requests += sample.succeeded;
   collected_.seconds += to_seconds(sample.span);
-  if (collected_.requests < kEnoughQuiet || collected_.seconds < kQuietMean) return;
+  if (collected_.requests < kEnoughQuiet || collected_.seconds < kMean) return;
   lower(quiet_, std::exchange(collected_, Mean{}).value());
 }
+
+// Requests are the mean of those that began and those that ended: of a crowd that ends within it
+// the beginning is not counted, and of one that begins the end.
+void SlotTimes::note_least(const LimitSample& sample) {
+  twice_.add(sample);
+  twice_began_ += sample.admitted;
+  twice_succeeded_ += sample.succeeded;
+  const double requests = (twice_began_ + twice_.requests) / 2;
+  if (requests < kEnoughLeast || twice_.seconds < kMean ||
+      requests * twice_.seconds < 2 * twice_.slot_seconds)
+    return;
+  if (twice_succeeded_ >= kMostSucceed * twice_.requests)
+    lower(least_, twice_.slot_seconds / requests);
+  twice_ = {};
+  twice_began_ = twice_succeeded_ = 0;
+}
+
+double SlotTimes::quiet() const {
+  return least_ > 0 ? std::min(quiet_, kMostOfLeast * least_) : quiet_;
+}
+
+double SlotTimes::unqueued() const { return quiet_ > 0 ? quiet() : least_; }
 
 std::optional<double> SlotTimes::recent() const {
   return recent_.requests < kEnoughRecent ? std::nullopt : std::optional(recent_.value());
@@ -73,7 +97,7 @@ std::optional<double> SlotTimes::recent() const {
 
 std::optional<double> SlotTimes::stretch() const {
   const std::optional<double> now = recent();
-  return quiet_ > 0 && now ? std::optional(*now / quiet_) : std::nullopt;
+  return quiet_ > 0 && now ? std::optional(*now / quiet()) : std::nullopt;
 }
 
 }  // namespace spillway::overload

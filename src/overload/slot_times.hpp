@@ -1,8 +1,10 @@
 // How long requests hold their slots, now and without a queue: whether an upstream makes them wait.
 //
-// Learned while the limit has not been binding for five seconds and clients stay. Only a hint: an
-// upstream that got slower as a whole looks as if it had a queue, and one whose requests got
-// cheaper as if it had none.
+// Learned while the limit has not been binding for five seconds and clients stay. A limit that is
+// far too high does not bind either, and the queue of a load just above the capacity grows behind
+// it. So it is at most little more than the least mean of any time. Only a hint: an upstream that
+// got slower as a whole looks as if it had a queue, and one whose requests got cheaper as if it had
+// none.
 #pragma once
 
 #include <optional>
@@ -20,7 +22,9 @@ class SlotTimes {
   void restart() { recent_ = {}; }
 
   // Seconds, the mean without a queue as far as seen; 0: not known.
-  double quiet() const { return quiet_; }
+  double quiet() const;
+  // The same; the least mean while it is not known. 0: neither is.
+  double unqueued() const;
   // Seconds, the least mean over twice as many requests as were at work, also while requests wait;
   // 0: not known.
   double least() const { return least_; }
@@ -45,10 +49,13 @@ class SlotTimes {
     double value() const { return slot_seconds / requests; }
   };
 
+  void note_least(const LimitSample& sample);
+
   Mean recent_;
-  Mean lately_;       // the same, also of former limits
-  Mean collected_;    // without a queue, since the last mean
-  Mean twice_;        // of twice as many requests as are at work
+  Mean lately_;     // the same, also of former limits
+  Mean collected_;  // without a queue, since the last mean
+  Mean twice_;      // of twice as many requests as are at work
+  double twice_began_ = 0, twice_succeeded_ = 0;
   double least_ = 0;  // of these; it rises slowly
   Duration quiet_for_{0};
   double quiet_ = 0;  // the least of these; it rises slowly

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 using namespace spillway;
 using namespace spillway::overload;
 using namespace std::chrono_literals;
@@ -15,8 +17,8 @@ struct Course {
   void run(double at_work, double held, Duration time, LimitSample how = {}) {
     how.span = 100ms;
     how.slot_seconds = at_work * 0.1;
-    how.released = at_work * 0.1 / held;
-    how.succeeded = static_cast<std::uint32_t>(how.released);
+    how.admitted = how.released = at_work * 0.1 / held;
+    if (how.succeeded == 0) how.succeeded = static_cast<std::uint32_t>(std::ceil(how.released));
     for (Duration passed{0}; passed < time; passed += 100ms) times.step(how);
   }
 };
@@ -65,12 +67,46 @@ TEST_CASE("a queue at the upstream is seen, and the most that had none is rememb
 
 TEST_CASE("the least time is that of twice as many requests as are at work, queued or not") {
   Course course;
-  course.run(10, 0.5, 900ms, {.is_short = true});
+  course.run(100, 0.5, 900ms, {.is_short = true});
   CHECK(course.times.least() == 0);
-  course.run(10, 0.5, 300ms, {.is_short = true});
+  course.run(100, 0.5, 300ms, {.is_short = true});
   CHECK(course.times.least() == doctest::Approx(0.5));
-  course.run(40, 2, 10s, {.is_short = true});
+  CHECK(course.times.unqueued() == doctest::Approx(0.5));
+  course.run(400, 2, 10s, {.is_short = true});
   CHECK(course.times.least() <= 0.6);
-  course.run(10, 0.2, 2s, {.is_short = true});
+  course.run(100, 0.2, 2s, {.is_short = true});
   CHECK(course.times.least() <= 0.3);
+  // At least a hundred requests, and a second.
+  course.run(1, 0.02, 1s);
+  CHECK(course.times.least() > 0.1);
+  course.run(100, 0.002, 800ms);
+  CHECK(course.times.least() > 0.1);
+}
+
+TEST_CASE(
+    "a queue that grows while the limit does not bind is not taken for the time without one") {
+  Course course;
+  course.run(16, 0.25, 4s);
+  for (int at_work = 17; at_work < 60; ++at_work) course.run(at_work, at_work / 64.0, 200ms);
+  CHECK(course.times.quiet() > 0);
+  CHECK(course.times.quiet() <= 0.29);
+  CHECK(*course.times.stretch() > 2);
+}
+
+TEST_CASE("requests that fail at once say nothing of how long the others take") {
+  Course course;
+  course.run(50, 0.25, 10s);
+  course.run(50, 0.002, 10s, {.succeeded = 1});
+  CHECK(course.times.least() == doctest::Approx(0.25).epsilon(0.1));
+  CHECK(course.times.quiet() == doctest::Approx(0.25).epsilon(0.1));
+}
+
+TEST_CASE("a crowd that ends together counts from its beginning") {
+  Course course;
+  course.run(50, 0.25, 10s);
+  // 200 that began before: their slots are given back within a second, and none is taken.
+  for (int left = 190; left >= 0; left -= 19) {
+    course.times.step({.span = 100ms, .slot_seconds = left * 0.1, .succeeded = 19, .released = 19});
+  }
+  CHECK(course.times.least() >= 0.24);
 }

@@ -190,6 +190,41 @@ TEST_CASE("before a small upstream of slow requests the climb is one step, and t
   }
 }
 
+// A load that is just above the capacity binds the limit for some seconds at a time. Behind a limit
+// that is too high requests wait at the upstream before it binds, and hold their slots for longer.
+TEST_CASE("just above the capacity auto keeps the queue out of an upstream of slow requests") {
+  struct Course {
+    int slots, service_ms;
+    double times;
+    int timeout_ms;
+    double mean, least;  // success of P0
+  };
+  for (const Course& course : {Course{64, 250, 1.05, 1000, 0.99, 0.98},
+                               {64, 250, 1.02, 1000, 0.99, 0.98},
+                               {16, 250, 1.1, 1000, 0.98, 0.95},
+                               {16, 500, 1.1, 2000, 0.96, 0.9},
+                               {64, 1000, 1.05, 3000, 0.965, 0.93}}) {
+    CAPTURE(course.slots);
+    CAPTURE(course.service_ms);
+    double sum = 0, lowest = 1;
+    for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u, 11u, 12u}) {
+      const Recording run = play({.slots = course.slots,
+                                  .times = course.times,
+                                  .timeout_ms = course.timeout_ms,
+                                  .service_ms = course.service_ms,
+                                  .seconds = 120,
+                                  .warm_up = 20},
+                                 seed);
+      sum += run.classes[0].success;
+      lowest = std::min(lowest, run.classes[0].success);
+    }
+    MESSAGE(course.slots, " x ", course.service_ms, " ms, ", course.times, " times: P0 ", sum / 12,
+            ", at least ", lowest);
+    CHECK(sum / 12 >= course.mean);
+    CHECK(lowest >= course.least);
+  }
+}
+
 TEST_CASE("before an upstream that answers nothing auto keeps the first limit") {
   Load hangs = long_requests(300, 60);
   hangs.changes = R"("changes":[{"at_seconds":0,"speed":0.001}],)";
