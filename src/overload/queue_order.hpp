@@ -4,10 +4,14 @@
 // In order of arrival every waiter of an overloaded class has waited for about as long as clients
 // do, so that the upstream works for clients that leave meanwhile: served are those that will not
 // stay. Served newest first, those that are served are there, and those that leave were not served.
-// With patient clients it only makes the waits unequal. So `adaptive` keeps the order of arrival
-// until clients leave, and then serves the newest first until the overload ends. Known as adaptive
-// LIFO (Maurer, "Fail at scale", ACM Queue 13(8), 2015). Where waiters do not expire (Late::
-// process_with_tag) it keeps the order of arrival: the oldest would wait until the overload ends.
+// With patient clients it only makes the waits unequal, and those that newer ones overtake wait in
+// vain. So `adaptive` keeps the order of arrival until clients leave, and then serves the newest
+// first until the overload ends, or until clients have stayed for a while: it may be another one by
+// then, as where a limit that was too high has been found meanwhile. Whether they stay in order of
+// arrival, too, is seen only by trying; each time that they do not, the next trial comes four times
+// as late. Known as adaptive LIFO (Maurer, "Fail at scale", ACM Queue 13(8), 2015). Where waiters
+// do not expire (Late::process_with_tag) it keeps the order of arrival: the oldest would wait until
+// the overload ends.
 //
 // Pure; stepped by the control tick.
 #pragma once
@@ -46,10 +50,15 @@ class QueueOrderChoice {
   QueueOrder step(std::optional<double> answered, State state, TimePoint now);
 
  private:
+  void adapt(std::optional<double> answered, TimePoint now);
+
   config::OverloadOrder configured_;
   std::size_t classes_;
   QueueOrder order_ = QueueOrder::oldest_first;
   std::optional<TimePoint> leaving_since_;
+  std::optional<TimePoint> staying_since_;  // while the newest is first
+  std::optional<TimePoint> tried_;          // the order of arrival, the last time
+  Duration stay_for_;                       // until the order of arrival is tried
 };
 
 }  // namespace spillway::overload

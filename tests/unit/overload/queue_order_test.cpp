@@ -36,17 +36,41 @@ constexpr Duration kLong = 1100ms;
 
 }  // namespace
 
-TEST_CASE("adaptive: in order of arrival until clients leave, then the newest until the end") {
+TEST_CASE("adaptive: in order of arrival until clients leave, then the newest") {
   Choice choice(config::OverloadOrder::adaptive);
   CHECK(choice.step(std::nullopt, State::overloaded) == QueueOrder::oldest_first);
   CHECK(choice.step(1.0, State::overloaded) == QueueOrder::oldest_first);
-  CHECK(choice.step(0.75, State::overloaded, kLong) == QueueOrder::oldest_first);
-  CHECK(choice.step(0.6, State::overloaded, kLong) == QueueOrder::newest_first);
-  // Served newest first they stay. That is no reason to begin again.
+  CHECK(choice.step(0.87, State::overloaded, kLong) == QueueOrder::oldest_first);
+  CHECK(choice.step(0.8, State::overloaded, kLong) == QueueOrder::newest_first);
+  // Served newest first they stay. That alone is no reason to begin again.
   CHECK(choice.step(1.0, State::overloaded) == QueueOrder::newest_first);
   CHECK(choice.step(std::nullopt, State::critical) == QueueOrder::newest_first);
   CHECK(choice.step(0.2, State::normal) == QueueOrder::oldest_first);
   CHECK(choice.step(1.0, State::overloaded) == QueueOrder::oldest_first);
+}
+
+TEST_CASE(
+    "adaptive: once clients stay, the order of arrival is tried, ever later where they leave") {
+  Choice choice(config::OverloadOrder::adaptive);
+  for (const Duration stay : {10s, 40s, 160s, 640s, 640s}) {
+    CAPTURE(stay.count());
+    CHECK(choice.step(0.5, State::overloaded, kLong) == QueueOrder::newest_first);
+    CHECK(choice.step(0.96, State::overloaded, stay) == QueueOrder::newest_first);
+    CHECK(choice.step(0.9, State::overloaded) == QueueOrder::newest_first);  // not for so long
+    CHECK(choice.step(0.96, State::overloaded, stay) == QueueOrder::newest_first);
+    CHECK(choice.step(std::nullopt, State::overloaded) == QueueOrder::newest_first);
+    CHECK(choice.step(0.96, State::overloaded, stay) == QueueOrder::newest_first);
+    CHECK(choice.step(0.96, State::overloaded) == QueueOrder::oldest_first);
+    CHECK(choice.step(0.96, State::overloaded, 11s) == QueueOrder::oldest_first);
+  }
+  // In the ten seconds of the trial they are seen to leave sooner.
+  CHECK(choice.step(0.5, State::overloaded, kLong) == QueueOrder::newest_first);
+  CHECK(choice.step(0.96, State::overloaded, 641s) == QueueOrder::oldest_first);
+  CHECK(choice.step(0.5, State::overloaded, 300ms) == QueueOrder::newest_first);
+  // Another overload begins anew.
+  choice.step(0.96, State::normal);
+  CHECK(choice.step(0.5, State::overloaded, kLong) == QueueOrder::newest_first);
+  CHECK(choice.step(0.96, State::overloaded, kLong + 10s) == QueueOrder::oldest_first);
 }
 
 TEST_CASE("a crowd that only looks for some ticks as if it had left changes nothing") {
