@@ -70,6 +70,23 @@ TEST_CASE("clients that wait are served in order of arrival") {
   }
 }
 
+// With "auto" clients leave in the first seconds only, until the limit is found.
+TEST_CASE("once clients stay the order of arrival comes back within an overload") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    Scenario scenario = scenario_of(
+        R"("clients":[{"class":"P0","rate":160,"timeout_ms":150},)"
+        R"({"class":"P1","rate":480,"timeout_ms":150},{"class":"P2","rate":960,"timeout_ms":150}])");
+    scenario.seconds = 60;
+    scenario.warm_up_seconds = 20;
+    scenario.config.upstreams[0].dispatch.concurrency = config::Dispatch{}.concurrency;
+    scenario.seed = seed;
+    const Recording run = simulate(scenario, true);
+    MESSAGE("P1 ", run.classes[1].success, ", P2 ", run.classes[2].success);
+    CHECK(run.classes[1].success >= 0.96);
+  }
+}
+
 // The price of `lifo`, as config/README.md has it: those that newer ones overtake wait in vain.
 TEST_CASE("newest first from the beginning refuses late") {
   for (const double load : {1.2, 2.0}) {
