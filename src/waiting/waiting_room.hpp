@@ -1,5 +1,4 @@
-// The people who want to come in, and those who are inside: who is let in at once, who waits, whose
-// turn it is, and when a session is over.
+// A waiting room: its queue, its sessions, who is admitted next, and when a session is over.
 //
 // Nothing is kept of a visitor before the second contact: the first is answered with a signed
 // stamp of its arrival. Only those who were heard of lately are called; the others keep their place
@@ -41,9 +40,8 @@
 
 namespace spillway::waiting {
 
-// What becomes of newcomers. `held`: places cannot be written down; nobody is let in at once, no
-// ticket is made, and none is called. Who has a place keeps it, and who is called or inside goes
-// on.
+// What becomes of newcomers. `held`: places cannot be written down: none is let in at once, no
+// ticket is made, and none is called. Places are kept, and sessions and calls go on.
 enum class Newcomers : std::uint8_t { admitted, held };
 
 // What the waiting room learns of what is behind it, each tick.
@@ -81,17 +79,16 @@ class WaitingRoom {
   using Session = waiting::Session;
   using Contact = waiting::Contact;
 
-  // waiting_room_resources.cpp, where resources are handed out. Then nobody comes in without a
-  // ticket, and every session has a device.
+  // waiting_room_resources.cpp. Then all come in with a ticket, and every session has a device.
   bool hands_out() const { return !stock_.is_empty(); }
   const Stock& stock() const { return stock_; }
   // The device of a session; empty: it has none.
   std::string resource_of(const TicketId& id) const;
   bool has_session(const TicketId& id) const { return sessions_.has(id); }
 
-  // A second contact, with a stamp of that arrival. The same id is the same ticket (two tabs), and
-  // keeps its tier. If nobody has to wait any more, a session begins, however many its user has.
-  // `wait` without a view: newcomers are held.
+  // A second contact, with a stamp of that arrival. The same id is the same ticket (two tabs) and
+  // keeps its tier. If no visitor has to wait any more, a session begins, however many its user
+  // has. `wait` without a view: newcomers are held.
   Contact join(const TicketId& id, Time arrived, Time now, Priority priority = 0,
                const UserKey& user = {}, const Ask& ask = {});
 
@@ -118,10 +115,9 @@ class WaitingRoom {
   // or its entry has failed Terms::attempts times: then it stays inside.
   bool go_back(const TicketId& id, Time now);
 
-  // Who is called needs more time: it has Terms::claim from now on, Terms::claim_extensions times a
-  // call. Meanwhile others are called in its place, so no session waits for it. nullopt: unknown,
-  // or ended; a view of another state, or without extensions left: nothing was changed, it was
-  // heard of.
+  // A called visitor needs more time: it has Terms::claim from now on, Terms::claim_extensions times
+  // a call. Others are called meanwhile, so no session waits for it. nullopt: unknown, or ended; a
+  // view of another state, or without extensions left: nothing has changed but that it was heard of.
   struct Extension {
     View view;
     bool is_granted = false;
