@@ -115,11 +115,17 @@ class WaitingRoom {
   // call. Meanwhile others are called in its place, so no session waits for it. nullopt: unknown,
   // or ended; a view of another state, or without extensions left: nothing was changed, it was
   // heard of.
-  struct Extension {
+  struct Grant {
     View view;
     bool is_granted = false;
   };
-  std::optional<Extension> extend(const TicketId& id, Time now);
+  std::optional<Grant> extend(const TicketId& id, Time now);
+
+  // waiting_room_reserve.cpp. A visitor that waits may go: its place is a reservation from now on,
+  // kept for ReserveTerms::keep from when it was last heard of, and called while it is away. Then
+  // it has ReserveTerms::claim to come, again after each call that it misses. `user`:
+  // Happening::user. Not granted: there are no reservations, not for it, or it has one.
+  std::optional<Grant> reserve(const TicketId& id, Time now, std::string user = {});
 
   using Use = waiting::Use;
   using Renewal = waiting::Renewal;
@@ -299,7 +305,15 @@ class WaitingRoom {
   void change_resources(const Terms& terms, Time now);
   Slot next_to_call(std::size_t lane) const;
   KindSet kinds_to_call(std::size_t lane) const;
-  Slot take_turn();
+  Slot take_turn(std::size_t free, Time now);
+  bool may_reserve(const Ticket& ticket) const;
+  bool is_away(const Ticket& ticket, Time now) const;
+  Milliseconds kept_for(const Ticket& ticket) const;  // from when it was last heard of
+  std::size_t away_at_once(const Lane& lane, std::size_t free) const;
+  void pass_over(Slot slot);
+  void bring_forward(std::size_t free);
+  void reserve_anew(Time now);
+  bool has_line() const { return tickets_.size() > called().away; }
   std::optional<Allotment> allotment(Slot slot) const;
   View view_of_session(const TicketId& id) const;
   void set_deadline(Slot slot, Time due);
@@ -340,6 +354,7 @@ class WaitingRoom {
   void forget(Slot slot);
   void end_ticket(Slot slot, Ended why, Time now);
   void note(Event event, Slot slot, Time now, std::uint32_t position = 0);
+  void note_reserved(Slot slot, Time now, std::string user);
   void note_end(Slot slot, Ended why, Time now);
   void add_allotment(Happening& happening, Slot slot) const;
   void note_way(Slot slot, std::uint32_t ahead, Time now);
@@ -351,7 +366,7 @@ class WaitingRoom {
   void send_back(Slot slot);
   void withdraw_call(Slot slot, Time now);
   bool is_held_back(const Ticket& ticket) const {
-    return orders_.is_paused && ticket.is_called && !ticket.is_called_by_hand;
+    return orders_.is_paused && ticket.called == Call::in_turn;
   }
   void end_some(Time now);
   void end_some(std::size_t most, Time now);
