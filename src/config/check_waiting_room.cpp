@@ -4,6 +4,7 @@
 #include <string>
 
 #include "config/check_resources.hpp"
+#include "config/choices.hpp"
 
 namespace spillway::config {
 namespace {
@@ -41,6 +42,32 @@ void check_tiers(const std::vector<WaitingTier>& tiers, const std::string& path,
   }
 }
 
+// Without the webhook its visitors would be called and not be told.
+void check_reserve(const WaitingRoom& room, const std::string& path, Findings& findings) {
+  const WaitingReserve& reserve = *room.tickets.reserve;
+  const std::string at = path + ".reserve";
+  if (!room.webhook) {
+    findings.report(at, "who has gone is called by " + path + ".webhook, which is missing",
+                    path + ".webhook");
+  } else {
+    for (const WaitingEvent event : {WaitingEvent::called, WaitingEvent::reserved}) {
+      if (std::ranges::find(room.webhook->events, event) == room.webhook->events.end())
+        findings.report(at, "the webhook needs the event " + std::string(name(event)),
+                        path + ".webhook.events");
+    }
+  }
+  if (!room.resources.groups.empty())
+    findings.report(at, "a resource would be kept for a visitor who is away", path + ".resources");
+  if (reserve.keep < room.tickets.abandon) {
+    findings.report_order(at + ".keep_ms", count_of(reserve.keep), "at least", path + ".abandon_ms",
+                          count_of(room.tickets.abandon));
+  }
+  if (reserve.claim < room.tickets.claim) {
+    findings.report_order(at + ".claim_ms", count_of(reserve.claim), "at least", path + ".claim_ms",
+                          count_of(room.tickets.claim));
+  }
+}
+
 void check_waiting_room(const WaitingRoom& room, const std::string& path, Findings& findings) {
   if (room.page.status != 200 && room.page.status != 202 && room.page.status != 429 &&
       room.page.status != 503) {
@@ -61,6 +88,7 @@ void check_waiting_room(const WaitingRoom& room, const std::string& path, Findin
                     path + ".opens_at");
   }
   check_resources(room, path, findings);
+  if (room.tickets.reserve) check_reserve(room, path, findings);
   // A visitor that asks as told is never given up.
   if (room.tickets.abandon < 3 * room.page.poll.max) {
     findings.report_order(path + ".abandon_ms", count_of(room.tickets.abandon),

@@ -120,9 +120,10 @@ inline constexpr std::array kChoices<OnStoreFailure>{Choice{OnStoreFailure::hold
 
 template <>
 inline constexpr std::array kChoices<WaitingEvent>{
-    Choice{WaitingEvent::joined, "joined"},   Choice{WaitingEvent::position, "position"},
-    Choice{WaitingEvent::called, "called"},   Choice{WaitingEvent::fulfilled, "fulfilled"},
-    Choice{WaitingEvent::expired, "expired"}, Choice{WaitingEvent::cancelled, "cancelled"}};
+    Choice{WaitingEvent::joined, "joined"},    Choice{WaitingEvent::position, "position"},
+    Choice{WaitingEvent::called, "called"},    Choice{WaitingEvent::fulfilled, "fulfilled"},
+    Choice{WaitingEvent::expired, "expired"},  Choice{WaitingEvent::cancelled, "cancelled"},
+    Choice{WaitingEvent::reserved, "reserved"}};
 
 template <>
 inline constexpr std::array kChoices<TenantKey>{

@@ -87,6 +87,17 @@ void describe(Visitor& visit, WaitingChallenge& x) {
 }
 
 template <class Visitor>
+void describe(Visitor& visit, WaitingReserve& x) {
+  visit("keep_ms", x.keep, Range{150'000, kDay / 2},
+        "How long the place is kept from when its visitor was last heard of.");
+  visit("claim_ms", x.claim, Range{1000, kHour},
+        "How long it has to come in once it is called; at least the waiting room's claim_ms.");
+  visit("anonymous", x.anonymous, ByType{},
+        "Visitors without a verified user may go, too; of them the webhook is told the ticket's id "
+        "alone.");
+}
+
+template <class Visitor>
 void describe(Visitor& visit, WaitingWebhook& x) {
   visit(
       required("route"), x.route, kName,
@@ -168,6 +179,9 @@ void describe(Visitor& visit, WaitingRoom& x) {
   visit("challenge", x.tickets.challenge, ByType{},
         "Proof of work without which a visitor gets no place, unless its user or a tier above the "
         "lowest is verified. Browsers without scripts cannot do it.");
+  visit("reserve", x.tickets.reserve, ByType{},
+        "A visitor that waits may go, and keeps its place: it is called while it is away, and told "
+        "so by the webhook, which is needed. Not with resources. Default: who goes is not called.");
   visit("on_store_failure", x.on_store_failure, ByType{},
         "While places cannot be written down: hold, nobody is called, and newcomers get neither in "
         "nor "

@@ -57,9 +57,10 @@ enum class WaitingEvent : std::uint8_t {
   called,
   fulfilled,  // it became a session
   expired,    // by time, or calls that were missed
-  cancelled   // by the visitor or the operator
+  cancelled,  // by the visitor or the operator
+  reserved    // its visitor has gone, and wants to be called
 };
-inline constexpr std::size_t kWaitingEventCount = 6;
+inline constexpr std::size_t kWaitingEventCount = 7;
 
 // Where events are told: by signed requests that become jobs of a route with `defer`.
 struct WaitingWebhook {
@@ -69,7 +70,8 @@ struct WaitingWebhook {
   std::optional<HmacKey> key;  // set by read_key_files(), from that file
   std::vector<WaitingEvent> events{WaitingEvent::joined,  WaitingEvent::position,
                                    WaitingEvent::called,  WaitingEvent::fulfilled,
-                                   WaitingEvent::expired, WaitingEvent::cancelled};
+                                   WaitingEvent::expired, WaitingEvent::cancelled,
+                                   WaitingEvent::reserved};
 };
 
 // Visitors who are let in.
@@ -88,6 +90,13 @@ struct WaitingChallenge {
   std::uint32_t work_bits = 0;
 };
 
+// Places whose visitors may go, and are called by the webhook.
+struct WaitingReserve {
+  Milliseconds keep{14400000};
+  Milliseconds claim{900000};
+  bool anonymous = false;  // also of visitors without a verified user
+};
+
 // Visitors who wait.
 struct WaitingTickets {
   std::uint32_t most = 100000;            // at a time
@@ -101,6 +110,7 @@ struct WaitingTickets {
   std::uint32_t attempts = 3;
   WaitingJoin join = WaitingJoin::automatic;
   WaitingChallenge challenge;
+  std::optional<WaitingReserve> reserve;
 };
 
 // From when on visitors have to wait, or no longer.

@@ -36,8 +36,8 @@ class SqlitePlaces final : public PlaceStore {
   Statement commit_{database_, "COMMIT"};
   Statement put_{database_,
                  "INSERT OR REPLACE INTO places"
-                 " (room, id, kind, since, missed, priority, user, ask, resource, place, tie)"
-                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"};
+                 " (room, id, kind, since, missed, priority, user, ask, resource, place, tie,"
+                 " reserved) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"};
   Statement clear_{database_, "DELETE FROM places WHERE room = ?1"};
   Statement order_{database_,
                    "INSERT OR REPLACE INTO orders (room, held_open, paused, ended, message)"
@@ -82,9 +82,10 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     row.read(4, into.secrets.lasting);
     if (!row.is_null(5)) row.read(5, into.secrets.former.emplace());
   }
-  Statement places(database_,
-                   "SELECT room, id, kind, since, missed, priority, user, ask, resource, place, tie"
-                   " FROM places");
+  Statement places(
+      database_,
+      "SELECT room, id, kind, since, missed, priority, user, ask, resource, place, tie,"
+      " reserved FROM places");
   Rows rows = places.with();
   while (rows.next()) {
     Place place;
@@ -98,6 +99,7 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     place.resource = rows.text(8);
     if (!rows.is_null(9)) place.order = static_cast<waiting::Order>(rows.number(9));
     place.tie = static_cast<std::uint32_t>(rows.number(10));
+    place.is_reserved = rows.number(11) != 0;
     into.rooms[rows.text(0)].push_back(place);
   }
   Statement orders(database_, "SELECT room, held_open, paused, ended, message FROM orders");
@@ -133,7 +135,7 @@ std::optional<Failure> SqlitePlaces::write(std::span<const PlaceChanges> changes
                    static_cast<std::int64_t>(place.priority),
                    place.user.is_nobody() ? std::nullopt : std::optional(blob(place.user.bytes)),
                    std::string_view(place.ask), std::string_view(place.resource),
-                   stored(place.order), std::int64_t{place.tie});
+                   stored(place.order), std::int64_t{place.tie}, std::int64_t{place.is_reserved});
     }
   }
   forget_.execute(stored(until - kEndedKept));

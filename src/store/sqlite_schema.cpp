@@ -101,9 +101,14 @@ ALTER TABLE settings ADD COLUMN lasting BLOB; -- of users' keys and of draws
 UPDATE settings SET lasting = secret;
 )";
 
+constexpr const char* kPlacesVersion8 = R"(
+ALTER TABLE places ADD COLUMN reserved INTEGER NOT NULL DEFAULT 0; -- its visitor may be away
+)";
+
 constexpr std::array kJobSteps{kSqliteVersion1};
-constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3, kPlacesVersion4,
-                                 kPlacesVersion5, kPlacesVersion6, kPlacesVersion7};
+constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3,
+                                 kPlacesVersion4, kPlacesVersion5, kPlacesVersion6,
+                                 kPlacesVersion7, kPlacesVersion8};
 
 }  // namespace
 

@@ -41,7 +41,7 @@ Renewal perform(WaitingRoom& room, const ShowPass& command, Time now) {
                   {.priority = pass.priority, .may_join = command.may_join});
 }
 
-std::optional<WaitingRoom::Extension> perform(WaitingRoom& room, const Extend& command, Time now) {
+std::optional<WaitingRoom::Grant> perform(WaitingRoom& room, const Extend& command, Time now) {
   recover(room, command.token, now);
   return room.extend(command.token.id, now);
 }
@@ -79,6 +79,11 @@ bool perform(WaitingRoom& room, const News& command, Time now) {
   for (const TicketId& id : command.stayed) room.stay(id, now);
   room.count(command.turned, now);
   return true;
+}
+
+Reserve::Result perform(WaitingRoom& room, const Reserve& command, Time now) {
+  recover(room, command.token, now);
+  return room.reserve(command.token.id, now, command.user);
 }
 
 Outcome perform(WaitingRoom& room, const Command& command, Time now) {

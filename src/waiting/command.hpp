@@ -74,7 +74,18 @@ struct ShowPass : ByToken<3> {
   }
 };
 struct Extend : ByToken<4> {
-  using Result = std::optional<WaitingRoom::Extension>;
+  using Result = std::optional<WaitingRoom::Grant>;
+};
+
+// `user`: Happening::user.
+struct Reserve : ByToken<5> {
+  using Result = std::optional<WaitingRoom::Grant>;
+  std::string user{};
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.token, self.user);
+  }
 };
 
 // Whether there was one. Not by its visitor: `why`.
@@ -155,20 +166,21 @@ struct News {
 };
 
 using Command = std::variant<Arrive, Join, Offer, Claim, ShowPass, Extend, Cancel, GoBack, CallNext,
-                             Move, Decide, News>;
+                             Move, Decide, News, Reserve>;
 
 Arrived perform(WaitingRoom& room, const Arrive& command, Time now);
 WaitingRoom::Contact perform(WaitingRoom& room, const Join& command, Time now);
 WaitingRoom::Contact perform(WaitingRoom& room, const Offer& command, Time now);
 Claimed perform(WaitingRoom& room, const Claim& command, Time now);
 Renewal perform(WaitingRoom& room, const ShowPass& command, Time now);
-std::optional<WaitingRoom::Extension> perform(WaitingRoom& room, const Extend& command, Time now);
+std::optional<WaitingRoom::Grant> perform(WaitingRoom& room, const Extend& command, Time now);
 bool perform(WaitingRoom& room, const Cancel& command, Time now);
 bool perform(WaitingRoom& room, const GoBack& command, Time now);
 CallNext::Result perform(WaitingRoom& room, const CallNext& command, Time now);
 Moved perform(WaitingRoom& room, const Move& command, Time now);
 bool perform(WaitingRoom& room, const Decide& command, Time now);
 bool perform(WaitingRoom& room, const News& command, Time now);
+Reserve::Result perform(WaitingRoom& room, const Reserve& command, Time now);
 
 // The Result of the command.
 using Outcome = std::variant<std::monostate, Arrived, WaitingRoom::Contact, Claimed, Renewal,

@@ -63,6 +63,12 @@ Resources resources_of(const config::WaitingRoom& settings) {
   return resources;
 }
 
+ReserveTerms reserve_of(const config::WaitingRoom& settings) {
+  if (!settings.tickets.reserve) return {};
+  const config::WaitingReserve& reserve = *settings.tickets.reserve;
+  return {reserve.keep, reserve.claim, reserve.anonymous};
+}
+
 }  // namespace
 
 std::vector<std::string_view> tier_names(const config::WaitingRoom& settings) {
@@ -107,7 +113,8 @@ Terms terms_of(const config::WaitingRoom& settings) {
           .when = when_of(settings.opening.when),
           .tiers = tiers_of(settings),
           .start = start_of(settings),
-          .resources = resources_of(settings)};
+          .resources = resources_of(settings),
+          .reserve = reserve_of(settings)};
 }
 
 }  // namespace spillway::waiting

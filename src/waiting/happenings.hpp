@@ -31,6 +31,9 @@ struct Happening {
   std::optional<Ended> cause{};  // expired, cancelled
   std::string type{};            // of what it asks for, where resources are handed out
   std::string resource{};        // that it has: called, fulfilled
+  bool is_reserved = false;      // its place is a reservation
+  Milliseconds claim{0};         // called: to come within
+  std::string user{};            // reserved: whose it is, if that is verified; a JSON string
 };
 
 class Happenings {

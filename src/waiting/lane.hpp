@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "waiting/learned.hpp"
@@ -17,6 +18,7 @@ enum class Coming : std::uint8_t {
   fresh,    // it has not had the time to learn of the call
   lapsed,   // it has, and did not come
   at_door,  // it came, and there was no room
+  away,     // it has a reservation, and is not known to be there
 };
 
 // After a call was seen, the visitor's request comes within this.
@@ -27,13 +29,15 @@ struct Called {
   std::size_t fresh = 0;
   std::size_t lapsed = 0;
   std::size_t at_door = 0;
+  std::size_t away = 0;
 
-  std::size_t all() const { return fresh + lapsed + at_door; }
+  std::size_t all() const { return fresh + lapsed + at_door + away; }
   std::size_t& of(Coming coming) {
     switch (coming) {
       case Coming::fresh: break;
       case Coming::lapsed: return lapsed;
       case Coming::at_door: return at_door;
+      case Coming::away: return away;
     }
     return fresh;
   }
@@ -41,12 +45,13 @@ struct Called {
     fresh += other.fresh;
     lapsed += other.lapsed;
     at_door += other.at_door;
+    away += other.away;
     return *this;
   }
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.fresh, self.lapsed, self.at_door);
+    archive(self.fresh, self.lapsed, self.at_door, self.away);
   }
 };
 
@@ -58,11 +63,13 @@ struct Lane {
   Called called;
   std::uint64_t calls = 0;      // since the beginning
   std::uint64_t fulfilled = 0;  // likewise: tickets that became sessions
+  // Reserved tickets that are not present in the line for now, since enough of them are called.
+  std::set<Slot> passed_over;
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.type, self.line, self.learned, self.since, self.called, self.calls,
-            self.fulfilled);
+    archive(self.type, self.line, self.learned, self.since, self.called, self.calls, self.fulfilled,
+            self.passed_over);
   }
 };
 

@@ -18,8 +18,8 @@ class Learned {
  public:
   // What has happened since the last tick.
   struct Events {
-    double calls = 0;                       // less those that were missed
-    double left = 0;                        // who waited
+    double calls = 0;  // less those that were missed; of who was away, when it comes
+    double left = 0;   // who waited
     std::array<double, kMostTiers> came{};  // tickets, by tier
 
     template <class Self, class Archive>

@@ -32,7 +32,8 @@ struct Place {
   std::string resource{};
   // Ticket: where it stands in its tier, if an operator moved it from where its arrival puts it.
   std::optional<Order> order{};
-  std::uint32_t tie = 0;  // likewise: how many of the same order stand before it
+  std::uint32_t tie = 0;     // likewise: how many of the same order stand before it
+  bool is_reserved = false;  // ticket
   // Told to other proxies, of what is not here (bring_back): a file does not keep it.
   Ended why = Ended::cancelled;
 
@@ -42,7 +43,7 @@ struct Place {
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.id, self.kind, self.since, self.missed, self.priority, self.user, self.ask,
-            self.resource, self.order, self.tie, self.why);
+            self.resource, self.order, self.tie, self.is_reserved, self.why);
   }
 };
 

@@ -18,6 +18,20 @@ enum class When : std::uint8_t {
   overloaded  // from when the upstream is overloaded, or there is no room
 };
 
+// A place that is kept while its visitor is away: a reservation.
+struct ReserveTerms {
+  Milliseconds keep{0};    // from when it was last heard of; 0: there are none
+  Milliseconds claim{0};   // once called it has this long to come
+  bool anonymous = false;  // visitors without a verified user may have one, too
+
+  bool is_on() const { return keep > Milliseconds(0); }
+  bool operator==(const ReserveTerms&) const = default;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.keep, self.claim, self.anonymous);
+  }
+};
+
 struct Terms {
   std::uint32_t active_sessions = 200;  // at most at a time, 1 to 10^6
   std::uint32_t per_minute = 0;         // sessions that begin within any 60 s; 0: no cap
@@ -38,6 +52,7 @@ struct Terms {
   Tiers tiers;
   Start start;
   Resources resources;
+  ReserveTerms reserve;
 
   bool operator==(const Terms&) const = default;
   template <class Self, class Archive>
@@ -45,7 +60,7 @@ struct Terms {
     archive(self.active_sessions, self.per_minute, self.session_ttl, self.idle, self.expected_stay,
             self.claim, self.claim_extensions, self.abandon, self.max_wait, self.shortest_poll,
             self.longest_poll, self.max_tickets, self.per_user, self.attempts, self.when,
-            self.tiers, self.start, self.resources);
+            self.tiers, self.start, self.resources, self.reserve);
   }
 };
 

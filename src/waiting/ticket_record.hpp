@@ -12,6 +12,8 @@
 
 namespace spillway::waiting {
 
+enum class Call : std::uint8_t { none, in_turn, by_hand };
+
 struct TicketRecord {
   TicketId id;
   Time joined{};
@@ -29,10 +31,12 @@ struct TicketRecord {
   Priority priority = 0;
   std::uint32_t streams = 0;  // so far
   bool has_page = false;      // was shown it since it was heard of otherwise
-  bool is_called = false;
-  bool is_called_by_hand = false;  // by the operator
+  Call called = Call::none;   // by_hand: by the operator
   Coming coming = Coming::fresh;
-  std::uint8_t failed = 0;  // entries, up to Terms::attempts
+  std::uint8_t failed = 0;   // entries, up to Terms::attempts
+  bool is_reserved = false;  // its visitor may go, and is called all the same: Terms::reserve
+
+  bool is_called() const { return called != Call::none; }
 
   // When it is heard of next, at the latest.
   Milliseconds interval() const {
@@ -44,8 +48,7 @@ struct TicketRecord {
   static void fields(Self& self, Archive& archive) {
     archive(self.id, self.joined, self.heard, self.fresh_until, self.claim_until, self.told,
             self.poll_ms, self.least, self.first_ahead, self.missed, self.extended, self.steps,
-            self.priority, self.is_called, self.is_called_by_hand, self.coming, self.failed,
-            self.has_page);
+            self.priority, self.called, self.coming, self.failed, self.has_page, self.is_reserved);
   }
 };
 

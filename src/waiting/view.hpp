@@ -46,6 +46,8 @@ struct View {
   std::optional<Range> estimate{};  // if it is waiting, and the rate of entry is known
   std::uint8_t steps = 0;           // of its way: half, a quarter, a tenth of it is left
   bool asks_too_often = false;      // of ask() alone
+  bool may_reserve = false;         // reserve() would make it a reservation
+  bool is_reserved = false;
   std::optional<Allotment> allotment{};
 };
 

@@ -192,6 +192,8 @@ class Filling {
     if (name == "refresh") return refresh();
     if (name == "reloading") return reloading();
     if (name == "offer") return offer();
+    if (name == "reserve_form") return reserve();
+    if (name == "keep_open") return is_reserved() ? "" : escaped(texts_.find("keep"));
     if (name == "work_bits")
       return content_.challenge ? std::to_string(content_.challenge->work_bits) : "";
     if (name == "work_prefix") return content_.challenge ? content_.challenge->prefix() : "";
@@ -286,7 +288,7 @@ class Filling {
   }
 
   std::string reloading() const {
-    if (!can_refresh()) return "";
+    if (!can_refresh() || is_reserved()) return "";
     const bool on = content_.refreshes;
     const std::string_view says = texts_.find(on ? "reloads" : "still");
     std::string form = "<noscript><form method=\"post\" action=\"" + escaped(content_.status_path);
@@ -310,6 +312,25 @@ class Filling {
     if (content_.challenge)
       form.append("\"><input type=\"hidden\" name=\"").append(kWorkField).append("\" value=\"");
     return form.append("\"><button>").append(escaped(texts_.find("take"))) + "</button></form>";
+  }
+
+  bool is_reserved() const { return content_.reservation == Reservation::made; }
+
+  // Of the two, the script shows the one whose member of the status is true.
+  std::string reserve() const {
+    if (content_.reservation == Reservation::none) return "";
+    const auto unless = [this](Reservation shown) {
+      return content_.reservation == shown ? ">" : " hidden>";
+    };
+    const auto about = [this](std::string_view key) {
+      return escaped(fill_text(texts_.find(key), 'a', lasting(content_.claim))) + "</p>";
+    };
+    std::string html = "<form class=\"away\" data-when=\"may_reserve\" method=\"post\" action=\"";
+    html.append(escaped(content_.status_path)).append("/reserve\"");
+    html.append(unless(Reservation::open)).append("<p>").append(about("reserve_about"));
+    html.append("<button>").append(escaped(texts_.find("reserve"))).append("</button></form>");
+    html.append("<p class=\"away note\" data-when=\"reserved\"").append(unless(Reservation::made));
+    return html.append(about("reserved"));
   }
 
   const PageContent& content_;

@@ -16,6 +16,7 @@
 //                  A page for a request that has this cookie has `refreshes = false`.
 //   POST /extend   of who is called: to the script, which asks for JSON, the status, or no 2xx; to
 //                  the form 303 as above
+//   POST /reserve  who waits may go, and is called: answered as /extend is
 //   POST /rejoin   from a form of a page whose place has ended. Answer: 303 as above; what the
 //                  visitor still carries of that place is taken, so that the page gives a new one
 //   POST /join     from a form: the field kOfferField has PageContent::offer. Answer: 303 as above,
@@ -43,6 +44,14 @@
 
 namespace spillway::waiting {
 
+// Whether the place may become a reservation.
+enum class Reservation : std::uint8_t {
+  none,    // there are none
+  closed,  // not now, or not for this visitor
+  open,
+  made
+};
+
 // Of any of the texts each character is shown as it is: nothing in them is markup.
 struct PageContent {
   std::string_view room;                   // the waiting room's name
@@ -64,8 +73,10 @@ struct PageContent {
   std::string_view why{};  // paused, higher_tier, returned, busy, early, lot, or empty
   std::optional<Milliseconds> waited{};
   std::uint32_t extensions = 0;  // of a called one: how often it may have more time
-  bool refreshes = true;         // without scripts it loads itself again, every 20 s or `poll`
-  std::string_view offer{};      // if it is offered: what its form sends
+  Reservation reservation = Reservation::none;
+  Milliseconds claim{0};     // with a reservation: how long it has to come in
+  bool refreshes = true;     // without scripts it loads itself again, every 20 s or `poll`
+  std::string_view offer{};  // if it is offered: what its form sends
   std::optional<Challenge> challenge{};        // what the script does before there is a place
   const config::PageTemplate* page = nullptr;  // the operator's; null: the built-in one
 };

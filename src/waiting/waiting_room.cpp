@@ -38,11 +38,13 @@ void WaitingRoom::set_terms(const Terms& terms, Time now) {
   else
     stock_.set_bounds(terms.resources);
   const Start former = terms_.start;
+  const ReserveTerms reserve = terms_.reserve;
   terms_ = terms;
   // It has sorted those who are in line.
   if (former.is_over(last_) && terms.start.is_over(now)) terms_.start = former;
   begins_.set_per_minute(terms.per_minute);
   if (terms_.start != former) order_anew(now);
+  if (terms_.reserve != reserve) reserve_anew(now);
 }
 
 // The start was put off, or is drawn after all.
@@ -50,8 +52,7 @@ void WaitingRoom::order_anew(Time now) {
   for (Slot slot = 0; slot < tickets_.end(); ++slot) {
     Ticket& ticket = tickets_[slot];
     if (find(ticket.id) != slot) continue;
-    if (ticket.is_called && !ticket.is_called_by_hand && !terms_.start.is_over(now))
-      withdraw_call(slot, now);
+    if (ticket.called == Call::in_turn && !terms_.start.is_over(now)) withdraw_call(slot, now);
     stand(slot, terms_.start.order_of(ticket.joined, ticket.id));
     ticket.told = {};
     ticket.least = {};
@@ -131,18 +132,18 @@ void WaitingRoom::become(Slot slot, Coming coming) {
   ++called.of(coming);
 }
 
-std::optional<WaitingRoom::Extension> WaitingRoom::extend(const TicketId& id, Time now) {
+std::optional<WaitingRoom::Grant> WaitingRoom::extend(const TicketId& id, Time now) {
   const Slot slot = find(id);
   if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
   heard(slot, now);
   Ticket& ticket = tickets_[slot];
-  const bool is_granted = ticket.is_called && ticket.extended < terms_.claim_extensions;
+  const bool is_granted = ticket.is_called() && ticket.extended < terms_.claim_extensions;
   if (is_granted) {
     ++ticket.extended;
     ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
     wait_for(slot);
   }
-  return Extension{look(slot), is_granted};
+  return Grant{look(slot), is_granted};
 }
 
 bool WaitingRoom::cancel(const TicketId& id, Time now, Ended why, std::optional<Time> issued) {
@@ -154,14 +155,14 @@ bool WaitingRoom::cancel(const TicketId& id, Time now, Ended why, std::optional<
   }
   const Slot slot = find(id);
   if (slot == kNoSlot) return false;
-  if (!tickets_[slot].is_called) lane(slot).since.left += 1;
+  if (!tickets_[slot].is_called()) lane(slot).since.left += 1;
   end_ticket(slot, why, now);
   return true;
 }
 
 void WaitingRoom::forget(Slot slot) {
   const Ticket& ticket = tickets_[slot];
-  if (ticket.is_called) --lane(slot).called.of(ticket.coming);
+  if (ticket.is_called()) --lane(slot).called.of(ticket.coming);
   deadlines_.clear(slot);
   line(slot).remove(member(slot));
   journal_.note(ticket.id);
@@ -191,7 +192,7 @@ void WaitingRoom::tick(Time now, const Backend& backend) {
   sessions_.expire(now, terms_, [&](const TicketId& id, Ended why) { end_session(id, why, now); });
   deadlines_.expire(now, [&](Slot slot) { due(slot, now); });
   newcomers_ = backend.newcomers;
-  opening_.tick(backend.is_overloaded, room(now) > 0, tickets_.size() > 0, now);
+  opening_.tick(backend.is_overloaded, room(now) > 0, has_line(), now);
   recovery_.tick(now);
   ended_.tick(now, first_pass_life());
   if (orders_.has_ended) end_some(now);
@@ -206,19 +207,18 @@ void WaitingRoom::tick(Time now, const Backend& backend) {
 // A ticket's deadline has passed.
 void WaitingRoom::due(Slot slot, Time now) {
   const Ticket& ticket = tickets_[slot];
-  if (ticket.is_called) {
+  if (ticket.is_called()) {
     due_while_called(slot, now);
     return;
   }
-  const Milliseconds poll = ticket.interval();
-  const Time kept_until = ticket.heard + std::max(terms_.abandon, poll + poll / 2);
+  const Time kept_until = ticket.heard + kept_for(ticket);
   const bool has_waited = now >= end_of_own_wait(slot);
   if (has_waited || now >= kept_until) {
     lane(slot).since.left += 1;
     end_ticket(slot, has_waited ? Ended::own_max_wait : Ended::abandoned, now);
     return;
   }
-  line(slot).set_present(member(slot), false);
+  if (!ticket.is_reserved) line(slot).set_present(member(slot), false);
   set_deadline(slot, kept_until);
 }
 
@@ -230,7 +230,8 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
   }
   if (now < ticket.claim_until) {
     if (ticket.coming == Coming::fresh) lane(slot).learned.did_not_come();
-    become(slot, Coming::lapsed);
+    if (ticket.is_reserved) lane(slot).since.calls -= 1;
+    become(slot, ticket.is_reserved ? Coming::away : Coming::lapsed);
     wait_for(slot);
     return;
   }
@@ -241,16 +242,16 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
   }
 }
 
-// To its own place. It is called again once it was heard of.
+// To its own place. It is called again once it was heard of, a reserved one as soon as may be.
 void WaitingRoom::send_back(Slot slot) {
   Ticket& ticket = tickets_[slot];
   --lane(slot).called.of(ticket.coming);
-  ticket.is_called = ticket.is_called_by_hand = false;
-  lane(slot).since.calls -= 1;
+  ticket.called = Call::none;
+  if (ticket.coming != Coming::away) lane(slot).since.calls -= 1;
   stock_.take_back(ticket.id);
   journal_.note(ticket.id);
-  const Milliseconds poll = ticket.interval();
-  set_deadline(slot, ticket.heard + std::max(terms_.abandon, poll + poll / 2));
+  if (ticket.is_reserved) line(slot).set_present(member(slot), true);
+  set_deadline(slot, ticket.heard + kept_for(ticket));
 }
 
 // Not for a call that it missed: its own wait goes on for long enough to be called again.
@@ -266,18 +267,19 @@ void WaitingRoom::call(Slot slot, Time now) {
   ticket.told = {};
   its.line.call(member(slot), kinds_to_call(lane_number(slot)));
   stock_.give(ticket.id, stock_.wish(slot));
-  ticket.is_called = true;
+  ticket.called = Call::in_turn;
   ticket.extended = 0;
-  ticket.coming = Coming::fresh;
-  ++its.called.fresh;
+  ticket.coming = is_away(ticket, now) ? Coming::away : Coming::fresh;
+  ++its.called.of(ticket.coming);
   ++its.calls;
   const Milliseconds poll = ticket.interval();
   // When it asks next, which it may do half an interval late, it learns of it.
   ticket.fresh_until = std::max(ticket.heard + poll, now) + poll / 2 + kComing;
-  ticket.claim_until = now + std::max(terms_.claim, poll + poll / 2);
+  const Milliseconds claim = ticket.is_reserved ? terms_.reserve.claim : terms_.claim;
+  ticket.claim_until = now + std::max(claim, poll + poll / 2);
   ++counts_.called;
   note(Event::called, slot, now);
-  its.since.calls += 1;
+  if (ticket.coming != Coming::away) its.since.calls += 1;
   wait_for(slot);
 }
 
@@ -291,24 +293,28 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
       std::min(turn_.may_call + per_second * seconds, std::max({per_second, together, 1.0}));
   counts_.entry.is_paced = false;
   if (calls_nobody() || orders_.has_ended || !terms_.start.is_over(now)) return;
-  const auto free = static_cast<double>(room(now));
+  const std::size_t free = room(now);
+  bring_forward(free);
   for (;;) {
     double expected = 0;
     for (const Lane& lane : lanes_) {
-      // Of those who have not come yet, fewer will than of all who are called.
+      // Of those who have not come yet, fewer will than of all who are called. Nothing is kept free
+      // for those who are away: when they come they go first.
       const double come = (1 - lane.learned.no_shows()) * (1 - lane.learned.no_shows());
       expected += static_cast<double>(lane.called.at_door) +
                   static_cast<double>(lane.called.fresh) * come +
                   static_cast<double>(lane.called.lapsed) * kLateShare;
     }
-    if (expected + 0.5 >= free) return;
-    const Slot next = take_turn();
+    if (expected + 0.5 >= static_cast<double>(free)) return;
+    const Slot next = take_turn(free, now);
     if (next == kNoSlot) return;
-    if (backend.is_overloaded || backend.pace <= 0 || turn_.may_call < 1) {
+    // Who is away does not come at once: away_at_once() is what bounds such calls.
+    const double cost = is_away(tickets_[next], now) ? 0 : 1;
+    if (backend.is_overloaded || backend.pace <= 0 || turn_.may_call < cost) {
       counts_.entry.is_paced = true;
       return;
     }
-    turn_.may_call -= 1;
+    turn_.may_call -= cost;
     turn_.lane = (lane_number(next) + 1) % lanes_.size();
     call(next, now);
   }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "waiting/archive.hpp"
+#include "waiting/backend.hpp"
 #include "waiting/begin_log.hpp"
 #include "waiting/counts.hpp"
 #include "waiting/deadlines.hpp"
@@ -39,17 +40,6 @@
 #include "waiting/view.hpp"
 
 namespace spillway::waiting {
-
-// What becomes of newcomers. `held`: places cannot be written down: none is let in at once, no
-// ticket is made, and none is called. Places are kept, and sessions and calls go on.
-enum class Newcomers : std::uint8_t { admitted, held };
-
-// What the waiting room learns of what is behind it, each tick.
-struct Backend {
-  bool is_overloaded = false;
-  double pace = 1;  // EntryPace: Terms::active_sessions times this is the most calls in a second
-  Newcomers newcomers = Newcomers::admitted;  // not of a log
-};
 
 class WaitingRoom {
  public:
@@ -115,14 +105,20 @@ class WaitingRoom {
   // or its entry has failed Terms::attempts times: then it stays inside.
   bool go_back(const TicketId& id, Time now);
 
-  // A called visitor needs more time: it has Terms::claim from now on, Terms::claim_extensions times
-  // a call. Others are called meanwhile, so no session waits for it. nullopt: unknown, or ended; a
-  // view of another state, or without extensions left: nothing has changed but that it was heard of.
-  struct Extension {
+  // A called visitor needs more time: it has Terms::claim from now on, Terms::claim_extensions
+  // times a call. Others are called meanwhile, so no session waits for it. nullopt: unknown, or
+  // ended; a view of another state, or without extensions left: nothing has changed.
+  struct Grant {
     View view;
     bool is_granted = false;
   };
-  std::optional<Extension> extend(const TicketId& id, Time now);
+  std::optional<Grant> extend(const TicketId& id, Time now);
+
+  // waiting_room_reserve.cpp. A visitor that waits may go: its place is a reservation from now on,
+  // kept for ReserveTerms::keep from when it was last heard of, and called while it is away. Then
+  // it has ReserveTerms::claim to come, again after each call that it misses. `user`:
+  // Happening::user. Not granted: there are no reservations, not for it, or it has one.
+  std::optional<Grant> reserve(const TicketId& id, Time now, std::string user = {});
 
   using Use = waiting::Use;
   using Renewal = waiting::Renewal;
@@ -130,17 +126,16 @@ class WaitingRoom {
   // sessions.hpp for what counts as copied. Only the first request with a pass gets the next one,
   // and parallel ones keep theirs: if each got it, a copy could renew itself beside the original
   // for ever. If none comes with the next one, each gets it.
-  //
   // A pass of generation 0 says that its visitor was let in without a wait. It is good once, for
   // kSlice and then until Terms::idle is over: shown later than kSlice, when its place may be
   // another's, it takes a free place or else, `waits`, gets a ticket that stands by the time at
   // which the pass was issued, in its tier. A copy of it is the same ticket and session.
   Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now,
               const UserKey& user = {}, const LatePass& late = {});
-  // Whether such a pass would get a ticket by that.
+  // Whether it would get one.
   bool takes_ticket(const TicketId& id, Time issued, Time now) const;
 
-  // Something of that session is still open: it counts as used. Nothing if there is none.
+  // Something of that session is still open: it counts as used.
   void stay(const TicketId& id, Time now) { sessions_.stay(id, now, terms_); }
 
   // A ticket's event streams are numbered, and the newest goes on: one ticket holds one stream.
@@ -158,8 +153,7 @@ class WaitingRoom {
   void hold_open(bool is_held);
   // Who is called goes back to its own place when it is heard of, and has missed no call.
   void pause(bool is_paused);
-  // A pause that also takes back calls by hand.
-  void stop_calls();
+  void stop_calls();  // a pause that also takes back calls by hand
   void tell(std::string message);
   // All tickets end within some ticks, and are unknown at once. `false` ends at once those that are
   // left of them, and then lets newcomers in again.
@@ -178,7 +172,7 @@ class WaitingRoom {
     std::uint32_t missed = 0;
     std::size_t lane = 0;
   };
-  // What it is, without having heard of it. nullopt: unknown, or ended.
+  // nullopt: unknown, or ended.
   std::optional<Report> inspect(const TicketId& id, Time now) const;
   // The next `most` in line behind this one, or behind its arrival if it has ended.
   struct Cursor {
@@ -191,12 +185,11 @@ class WaitingRoom {
   std::vector<Report> list_line(const std::optional<Cursor>& after, std::size_t most, Time now,
                                 std::optional<Priority> tier = std::nullopt,
                                 std::string_view type = {}) const;
-  // Tickets and sessions of one user, the newest `most`, the newest first.
+  // Of one user, the newest `most`, the newest first.
   std::vector<Report> list_user(const UserKey& user, std::size_t most, Time now) const;
   // Of `most` places for sessions from `at` on those that are taken; end_slot(): no more.
   std::vector<Report> list_sessions(Slot& at, std::size_t most) const;
   bool has_sessions_from(Slot at) const { return at < sessions_.end_slot(); }
-  // Those that have ended lately, as RecentlyEnded::list().
   std::vector<RecentlyEnded::Entry> list_ended(const std::optional<TicketId>& before,
                                                std::size_t most, Time now) const {
     return ended_.list(before, most, now);
@@ -208,10 +201,10 @@ class WaitingRoom {
   void keep_journal() { journal_.keep(); }
   std::optional<std::vector<TicketId>> take_changed();
   void look_up(std::span<const TicketId> ids, Time now, std::vector<Place>& places) const;
-  // Some hundreds of all tickets and sessions. Begin with {}; false: these were the last.
   struct Listing {
     Slot ticket = 0, session = 0;
   };
+  // Some hundreds of all tickets and sessions. Begin with {}; false: these were the last.
   bool list(Listing& at, std::vector<Place>& places) const;
   // Everybody is where it was, and counts as heard of now. Before anybody has come.
   void restore(const Written& written, Time now);
@@ -232,7 +225,7 @@ class WaitingRoom {
   }
   // Takes one of its polls, which this proxy alone counts: false: it is one too many.
   bool take_poll(const TicketId& id);
-  // As arrive(), or ask_for_ticket(), of one that is neither let in nor counted by that.
+  // As arrive(), or ask_for_ticket(), without letting it in or counting it.
   Door look_at_door(Time now, Priority priority, const UserKey& user, bool wants_ticket) const;
   // Visitors that were turned away since, and that one or more had to wait.
   struct Turned {
@@ -249,7 +242,7 @@ class WaitingRoom {
   // No visitor could be heard of for a while: each counts as heard of now, and a call begins anew.
   void pardon(Time now);
   // Of a proxy that was cut off: its sessions, tickets that it has heard of, and what was given up
-  // (Kind::left, Kind::ended). What has ended is over, unless it was not heard of.
+  // (Kind::left, Kind::ended), which is over unless it was not heard of.
   void bring_back(std::span<const Place> places, Time now);
   // For this proxy (happenings.hpp): others note what follows from their own orders.
   void note_events(bool notes) { happenings_.hush(!notes); }
@@ -305,7 +298,15 @@ class WaitingRoom {
   void change_resources(const Terms& terms, Time now);
   Slot next_to_call(std::size_t lane) const;
   KindSet kinds_to_call(std::size_t lane) const;
-  Slot take_turn();
+  Slot take_turn(std::size_t free, Time now);
+  bool may_reserve(const Ticket& ticket) const;
+  bool is_away(const Ticket& ticket, Time now) const;
+  Milliseconds kept_for(const Ticket& ticket) const;  // from when it was last heard of
+  std::size_t away_at_once(const Lane& lane, std::size_t free) const;
+  void pass_over(Slot slot);
+  void bring_forward(std::size_t free);
+  void reserve_anew(Time now);
+  bool has_line() const { return tickets_.size() > called().away; }
   std::optional<Allotment> allotment(Slot slot) const;
   View view_of_session(const TicketId& id) const;
   void set_deadline(Slot slot, Time due);
@@ -321,7 +322,7 @@ class WaitingRoom {
     return space(priority, wish).free() <= 0;
   }
   bool refuses(const UserKey& user) const;
-  // Without a wish: it is not known yet where it will wait, or does not matter.
+  // Without a wish: where it will wait is not known yet, or does not matter.
   Door would_give_ticket(Priority priority, const UserKey& user, const Wish* wish) const;
   Door counted(Door door);
   void stamp(Time now);
@@ -351,6 +352,7 @@ class WaitingRoom {
   void forget(Slot slot);
   void end_ticket(Slot slot, Ended why, Time now);
   void note(Event event, Slot slot, Time now, std::uint32_t position = 0);
+  void note_reserved(Slot slot, Time now, std::string user);
   void note_end(Slot slot, Ended why, Time now);
   void add_allotment(Happening& happening, Slot slot) const;
   void note_way(Slot slot, std::uint32_t ahead, Time now);
@@ -362,18 +364,16 @@ class WaitingRoom {
   void send_back(Slot slot);
   void withdraw_call(Slot slot, Time now);
   bool is_held_back(const Ticket& ticket) const {
-    return orders_.is_paused && ticket.is_called && !ticket.is_called_by_hand;
+    return orders_.is_paused && ticket.called == Call::in_turn;
   }
   void end_some(Time now);
   void end_some(std::size_t most, Time now);
   void call_some(Time now, const Backend& backend);
   void learn(Time now);
   void order_anew(Time now);
-  // As of the last tick.
-  bool has_begun() const { return terms_.start.is_over(last_); }
+  bool has_begun() const { return terms_.start.is_over(last_); }  // as of the last tick
   bool is_held() const { return newcomers_ == Newcomers::held; }
-  // Nobody is called but by hand.
-  bool calls_nobody() const { return orders_.is_paused || is_held(); }
+  bool calls_nobody() const { return orders_.is_paused || is_held(); }  // but by hand
 
   Terms terms_;
   IdentifiedPool<Ticket> tickets_;

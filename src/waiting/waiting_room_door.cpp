@@ -19,7 +19,7 @@ bool WaitingRoom::is_open(Time now) const {
   if (hands_out() || is_held()) return true;
   if (orders_.is_paused || orders_.has_ended || !terms_.start.is_over(now)) return true;
   const When when = orders_.is_held_open ? When::always : terms_.when;
-  return opening_.is_open(when, room(now) > 0, tickets_.size() > 0, now);
+  return opening_.is_open(when, room(now) > 0, has_line(), now);
 }
 
 // Those who were not heard of lately do not count for the wait: nobody calls them, and the door is
@@ -121,7 +121,7 @@ void WaitingRoom::stamp(Time now) {
   // open likewise.
   const bool all_wait = orders_.is_held_open || is_held() || !terms_.start.is_over(now);
   const When when = all_wait ? When::always : terms_.when;
-  if (is_open(now)) opening_.stamp(when, room(now) > 0, tickets_.size() > 0, now);
+  if (is_open(now)) opening_.stamp(when, room(now) > 0, has_line(), now);
 }
 
 }  // namespace spillway::waiting

@@ -24,9 +24,22 @@ void WaitingRoom::note(Event event, Slot slot, Time now, std::uint32_t position)
                       .at = now,
                       .waited = std::max(now - ticket.joined, Milliseconds(0)),
                       .position = position,
-                      .priority = ticket.priority};
+                      .priority = ticket.priority,
+                      .is_reserved = ticket.is_reserved};
+  if (event == Event::called) happening.claim = ticket.claim_until - now;
   if (happenings_.wants(event)) add_allotment(happening, slot);
   happenings_.note(std::move(happening));
+}
+
+void WaitingRoom::note_reserved(Slot slot, Time now, std::string user) {
+  const Ticket& ticket = tickets_[slot];
+  happenings_.note({.event = Event::reserved,
+                    .id = ticket.id,
+                    .at = now,
+                    .waited = std::max(now - ticket.joined, Milliseconds(0)),
+                    .priority = ticket.priority,
+                    .is_reserved = true,
+                    .user = std::move(user)});
 }
 
 void WaitingRoom::note_end(Slot slot, Ended why, Time now) {
@@ -36,7 +49,8 @@ void WaitingRoom::note_end(Slot slot, Ended why, Time now) {
                       .at = now,
                       .waited = std::max(now - ticket.joined, Milliseconds(0)),
                       .priority = ticket.priority,
-                      .cause = why};
+                      .cause = why,
+                      .is_reserved = ticket.is_reserved};
   if (happenings_.wants(happening.event)) add_allotment(happening, slot);
   happenings_.note(std::move(happening));
 }

@@ -25,7 +25,9 @@ void WaitingRoom::pause(bool is_paused) {
 
 void WaitingRoom::stop_calls() {
   pause(true);
-  for (Slot slot = 0; slot < tickets_.end(); ++slot) tickets_[slot].is_called_by_hand = false;
+  for (Slot slot = 0; slot < tickets_.end(); ++slot) {
+    if (tickets_[slot].is_called()) tickets_[slot].called = Call::in_turn;
+  }
 }
 
 void WaitingRoom::tell(std::string message) {
@@ -66,7 +68,7 @@ std::variant<TicketId, NotCalled> WaitingRoom::call_next(Time now, std::string_v
   if (next == kNoSlot || before.fresh + before.at_door >= room(now)) return NotCalled::no_room;
   tickets_[next].told = {};  // this is beyond the pace
   call(next, now);
-  tickets_[next].is_called_by_hand = true;
+  tickets_[next].called = Call::by_hand;
   return tickets_[next].id;
 }
 
@@ -74,7 +76,7 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   const Slot slot = find(id);
   if (slot == kNoSlot || orders_.has_ended) return Moved::unknown;
   Ticket& ticket = tickets_[slot];
-  if (ticket.is_called) return Moved::called;
+  if (ticket.is_called()) return Moved::called;
   const TieredLine::Member it = member(slot);
   TieredLine& its = line(slot);
   const bool is_present = its.is_present(it);
@@ -123,7 +125,8 @@ std::optional<WaitingRoom::Report> WaitingRoom::inspect(const TicketId& id, Time
   Report report{.id = id,
                 .view = look(slot),
                 .heard = ticket.heard,
-                .is_present = line(slot).is_present(member(slot)),
+                .is_present = line(slot).is_present(member(slot)) ||
+                              (ticket.is_reserved && !ticket.is_called()),
                 .missed = ticket.missed};
   if (is_held_back(ticket)) {
     report.view.state = TicketState::waiting;

@@ -30,7 +30,8 @@ Place WaitingRoom::place_of_ticket(Slot slot) const {
               .since = ticket.joined,
               .missed = ticket.missed,
               .priority = ticket.priority,
-              .user = users_.of(ticket.id)};
+              .user = users_.of(ticket.id),
+              .is_reserved = ticket.is_reserved};
   const Line& tier = line(slot).of(ticket.priority);
   const Order order = tier.order(slot);
   place.tie = static_cast<std::uint32_t>(tier.ahead(slot).all - tier.before(order));
@@ -93,6 +94,7 @@ void WaitingRoom::restore(const Written& written, Time now) {
         if (place.order) stand(slot, *place.order);
         Ticket& ticket = tickets_[slot];
         ticket.missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
+        ticket.is_reserved = place.is_reserved && terms_.reserve.is_on();
         ticket.heard = now;
         ticket.poll_ms = static_cast<std::uint32_t>(terms_.longest_poll.count());
         line(slot).set_present(member(slot), true);

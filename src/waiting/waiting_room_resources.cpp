@@ -56,9 +56,14 @@ Slot WaitingRoom::next_to_call(std::size_t lane) const {
 }
 
 // Lanes take turns, so that none waits for another where the room's own caps are what binds.
-Slot WaitingRoom::take_turn() {
+Slot WaitingRoom::take_turn(std::size_t free, Time now) {
   for (std::size_t n = 0; n < lanes_.size(); ++n) {
-    const Slot next = next_to_call((turn_.lane + n) % lanes_.size());
+    const std::size_t number = (turn_.lane + n) % lanes_.size();
+    Slot next = next_to_call(number);
+    for (; next != kNoSlot && is_away(tickets_[next], now); next = next_to_call(number)) {
+      if (lanes_[number].called.away < away_at_once(lanes_[number], free)) break;
+      pass_over(next);
+    }
     if (next != kNoSlot) return next;
   }
   return kNoSlot;
@@ -129,17 +134,17 @@ void WaitingRoom::change_resources(const Terms& terms, Time now) {
     lane.line.each([&](Priority, const Line& line) {
       for (std::size_t n = 0; n < line.size(); ++n) {
         const Slot slot = line.at(n);
-        all.push_back({slot, line.order(slot), line.is_present(slot),
+        all.push_back({slot, line.order(slot), line.is_present(slot) || tickets_[slot].is_reserved,
                        hands_out() ? stock_.catalog().say(stock_.wish(slot)) : Ask{}});
       }
     });
   }
   for (Waiting& each : all) {
     const Ticket& ticket = tickets_[each.slot];
-    if (!ticket.is_called) continue;
+    if (!ticket.is_called()) continue;
     withdraw_call(each.slot, now);
     each.ask.max_wait = Milliseconds(stock_.wish(each.slot).max_wait_ms);
-    each.is_present = now < ticket.heard + ticket.interval() * 5 / 2;
+    each.is_present = ticket.is_reserved || now < ticket.heard + ticket.interval() * 5 / 2;
     if (each.is_present) wait_for(each.slot);
   }
   stock_.change(terms.resources);

@@ -60,7 +60,7 @@ void WaitingRoom::pardon(Time now) {
     Ticket& ticket = tickets_[slot];
     const Milliseconds poll = ticket.interval();
     ticket.heard = now;
-    if (ticket.is_called) {
+    if (ticket.is_called()) {
       ticket.fresh_until = now + poll * 3 / 2 + kComing;
       ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
     } else {
@@ -95,7 +95,7 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
     if (place.kind == Place::Kind::session) {
       stock_.take_back(place.id);  // of a ticket that is called: its session has another one
       if (!restore_session(place, now)) {
-        if (slot != kNoSlot && tickets_[slot].is_called) withdraw_call(slot, now);
+        if (slot != kNoSlot && tickets_[slot].is_called()) withdraw_call(slot, now);
         continue;
       }
       if (slot != kNoSlot) forget(slot);
@@ -111,6 +111,7 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
       tickets_[made].missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
       heard(made, now);
     }
+    if (place.kind == Place::Kind::ticket && place.is_reserved) reserve(place.id, now);
     if (sessions_.has(place.id) || find(place.id) != kNoSlot) users_.hold(place.user, place.id);
   }
 }

@@ -21,7 +21,7 @@ std::uint32_t in_32_bits(std::size_t number) {
 }  // namespace
 
 std::uint32_t WaitingRoom::extensions_left(const Ticket& ticket) const {
-  if (!ticket.is_called) return 0;
+  if (!ticket.is_called()) return 0;
   return terms_.claim_extensions -
          std::min<std::uint32_t>(ticket.extended, terms_.claim_extensions);
 }
@@ -29,7 +29,7 @@ std::uint32_t WaitingRoom::extensions_left(const Ticket& ticket) const {
 WaitingRoom::View WaitingRoom::look(Slot slot) const {
   const Ticket& ticket = tickets_[slot];
   const TieredLine::Ahead ahead = line(slot).ahead(member(slot));
-  View view{.state = ticket.is_called ? TicketState::processing : TicketState::waiting,
+  View view{.state = ticket.is_called() ? TicketState::processing : TicketState::waiting,
             .ahead = ahead.all(),
             .priority = ticket.priority,
             .joined = ticket.joined,
@@ -37,12 +37,14 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
             .extensions = extensions_left(ticket),
             .poll = Milliseconds(ticket.poll_ms),
             .steps = ticket.steps,
+            .may_reserve = may_reserve(ticket),
+            .is_reserved = ticket.is_reserved,
             .allotment = allotment(slot)};
   if (!has_begun()) {
     view.begins = terms_.start.at;
     view.is_drawn_later = terms_.start.draw.has_value();
   }
-  if (!ticket.is_called && !calls_nobody()) {
+  if (!ticket.is_called() && !calls_nobody()) {
     if (const auto its = course(slot, ahead)) {
       if (const auto quantiles = wait_quantiles(its->ahead, its->flow))
         view.estimate = widened(*quantiles, lane(slot).learned.honesty().times(its->ahead));
@@ -55,7 +57,7 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
 // A rise is explained for as long as it lasts, of the position and of the time.
 Why WaitingRoom::why(const Ticket& ticket, const TieredLine::Ahead& ahead,
                      const std::optional<Range>& estimate) const {
-  if (ticket.is_called) return Why::none;
+  if (ticket.is_called()) return Why::none;
   if (calls_nobody()) return Why::paused;
   if (!has_begun()) return terms_.start.draw ? Why::lot : Why::early;
   if (ahead.all() > ticket.least.ahead)
@@ -114,7 +116,7 @@ void WaitingRoom::heard(Slot slot, Time now) {
   ticket.polls.pass(now - ticket.heard, Milliseconds(ticket.poll_ms));
   ticket.heard = now;
   ticket.has_page = false;
-  if (ticket.is_called) {
+  if (ticket.is_called()) {
     ticket.poll_ms = static_cast<std::uint32_t>(terms_.shortest_poll.count());
     if (ticket.coming == Coming::fresh)
       ticket.fresh_until = std::min(ticket.fresh_until, now + kComing);  // it knows now
@@ -169,11 +171,13 @@ void WaitingRoom::wait_for(Slot slot) {
   const Ticket& ticket = tickets_[slot];
   const Milliseconds poll = ticket.interval();
   const Time present_until = ticket.heard + poll + poll / 2 + poll;
-  const Time kept_until = ticket.heard + std::max(terms_.abandon, poll + poll / 2);
-  if (ticket.is_called) {
-    const bool has_lapsed = ticket.coming == Coming::lapsed;
-    deadlines_.set(
-        slot, has_lapsed ? ticket.claim_until : std::min(ticket.fresh_until, ticket.claim_until));
+  const Time kept_until = ticket.heard + kept_for(ticket);
+  if (ticket.is_called()) {
+    const bool is_late = ticket.coming == Coming::lapsed || ticket.coming == Coming::away;
+    deadlines_.set(slot,
+                   is_late ? ticket.claim_until : std::min(ticket.fresh_until, ticket.claim_until));
+  } else if (ticket.is_reserved) {
+    set_deadline(slot, kept_until);
   } else {
     set_deadline(slot, std::min(present_until, kept_until));
   }

@@ -27,6 +27,10 @@ std::string webhook_body(const Happening& happening, std::string_view room, std:
   if (happening.position > 0) json += ",\"position\":" + std::to_string(happening.position);
   if (!happening.type.empty()) add(json, "type", happening.type);
   if (!happening.resource.empty()) add(json, "resource", happening.resource);
+  if (happening.is_reserved) json += ",\"reserved\":true";
+  if (happening.is_reserved && happening.claim > Milliseconds(0))
+    json += ",\"claim_ms\":" + std::to_string(happening.claim.count());
+  if (!happening.user.empty()) json += ",\"user\":" + happening.user;
   if (happening.cause) add(json, "cause", name(*happening.cause));
   add(json, "at", spillway::to_text(happening.at));
   return json + "}";

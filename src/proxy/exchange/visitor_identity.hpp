@@ -27,10 +27,14 @@ inline waiting::Priority visitor_tier(const RequestContext& request,
 }
 
 // The user, if one is verified; else none.
+inline traffic::VerifiedUser verified_user(const RequestContext& request,
+                                           const traffic::TokenWord& word) {
+  return request.generation->generation().classifier.waiting_user(request.head, request.client.peer,
+                                                                  request.subject.tenant, word);
+}
 inline waiting::UserKey visitor_user(const RequestContext& request, const SharedWaitingRoom& room,
                                      const traffic::TokenWord& word) {
-  return room.key_of(request.generation->generation().classifier.waiting_user(
-      request.head, request.client.peer, request.subject.tenant, word));
+  return room.key_of(verified_user(request, word));
 }
 
 // Whose tickets it makes, for AddressLimit.

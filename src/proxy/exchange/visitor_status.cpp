@@ -115,6 +115,8 @@ std::string to_json(const VisitorStatus& status, std::string_view room,
   if (status.view && has_place) {
     const waiting::WaitingRoom::View& view = *status.view;
     member("waited_ms", std::max<std::int64_t>((now - view.joined).count(), 0));
+    if (view.may_reserve) text += "\"may_reserve\":true,";
+    if (view.is_reserved) text += "\"reserved\":true,";
     if (status.state == State::waiting) {
       if (view.why != waiting::Why::none)
         text.append("\"why\":\"").append(name(view.why)).append("\",");

@@ -1,5 +1,9 @@
 #include "proxy/exchange/waiting_resource.hpp"
 
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
 #include "http/accept.hpp"
 #include "proxy/exchange/visit.hpp"
 #include "proxy/exchange/visitor_identity.hpp"
@@ -51,8 +55,8 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
     co_return accepted;
   }
   const bool is_refresh = part == "/refresh/on" || part == "/refresh/off";
-  const bool is_form =
-      is_refresh || part == "/leave" || part == "/extend" || part == "/rejoin" || part == "/join";
+  const bool is_form = is_refresh || part == "/leave" || part == "/extend" || part == "/reserve" ||
+                       part == "/rejoin" || part == "/join";
   if (is_form) {
     if (method != http::Verb::post) co_return wrong_method("POST");
     const Answer done = co_await answer_form(part);
@@ -79,6 +83,7 @@ Task<Answer> WaitingResource::answer_form(std::string_view part) {
   if (part == "/leave") return leave();
   if (is_of_another_origin(request_.head, request_.client.trusted())) return refuse_form();
   if (part == "/extend") return extend();
+  if (part == "/reserve") return reserve();
   if (part == "/rejoin") return rejoin();
   return answer_refresh(part == "/refresh/on");
 }
@@ -239,6 +244,51 @@ Task<Answer> WaitingResource::extend_call() {
                                .settings = *settings_,
                                .status = status_of(token->id, extension->view),
                                .now = services_.now()});
+  co_return WaitingReport{};
+}
+
+// A visitor that waits goes, and is called. To that its token is needed: no id is enough.
+Task<Answer> WaitingResource::reserve() {
+  const Answer told = co_await reserve_place(std::nullopt);
+  if (!http::prefers_html(request_.head.fields)) co_return told;
+  response_ = back_to_page(request_.head);
+  if (given_) add_token(response_, *room_, *settings_, *given_, services_.now(), false);
+  co_return WaitingReport{};
+}
+
+// The webhook is told of the user by whom this request is verified to be, since the room has no
+// names. Without one nobody could reach the visitor, unless the operator has a way of its own.
+Task<Answer> WaitingResource::reserve_place(std::optional<waiting::TicketId> id) {
+  const TimePoint now = services_.now();
+  const std::optional<Token> token = tokens_.find(*room_, now);
+  const auto& reserve = settings_->tickets.reserve;
+  const bool is_its_own = token && token->kind == TokenKind::ticket && (!id || token->id == *id);
+  if (!reserve || !is_its_own) co_return not_in_waiting_room();
+  const traffic::TokenWord word = token_word(request_, *room_, now);
+  const traffic::VerifiedUser user = verified_user(request_, word);
+  const bool is_its_user = !user.name.empty() && room_->key_of(user) == token->user;
+  if (!is_its_user && !reserve->anonymous)
+    co_return waiting_told(403, "Only a verified user, who can be reached, is called while away.");
+  waiting::Reserve command{{*token}};
+  if (!user.name.empty()) {
+    const nlohmann::json quoted = std::string(user.name);
+    command.user = quoted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+  const auto asked = co_await ask_for_holder(*room_, std::move(command), holder(*token), asker());
+  if (!asked.result) co_return unanswered(asked.is_limited);
+  const auto& grant = *asked.result;
+  if (!grant) co_return not_in_waiting_room();
+  if (!grant->view.is_reserved)
+    co_return waiting_told(409, "Only who waits may go and be called; this visitor is called.");
+  // Signed anew: it is to last for as long as the place is kept.
+  given_ = *token;
+  given_->is_worn = false;
+  response_ = status_response({.request = request_,
+                               .room = *room_,
+                               .settings = *settings_,
+                               .status = status_of(token->id, grant->view),
+                               .now = services_.now()});
+  add_token(response_, *room_, *settings_, *given_, services_.now(), tokens_.is_program());
   co_return WaitingReport{};
 }
 

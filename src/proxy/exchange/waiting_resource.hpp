@@ -1,6 +1,6 @@
 // What visitors ask of their place in a waiting room, below own_path: rooms/NAME/ticket,
-// rooms/NAME/events, rooms/NAME/leave, rooms/NAME/extend, rooms/NAME/rejoin, rooms/NAME/refresh,
-// rooms/NAME/join, and programs: rooms/NAME/tickets (docs/waiting-room.md).
+// rooms/NAME/events, rooms/NAME/leave, rooms/NAME/extend, rooms/NAME/reserve, rooms/NAME/rejoin,
+// rooms/NAME/refresh, rooms/NAME/join, and programs: rooms/NAME/tickets (docs/waiting-room.md).
 #pragma once
 
 #include <optional>
@@ -62,6 +62,9 @@ class WaitingResource {
   Task<Answer> leave();
   Task<Answer> extend();
   Task<Answer> extend_call();
+  Task<Answer> reserve();
+  // `id`: of the ticket that the URL names.
+  Task<Answer> reserve_place(std::optional<waiting::TicketId> id);
   // A poll.
   Task<VisitorStatus> ask();
   VisitorStatus ask_with_ticket(const waiting::Token& ticket);

@@ -25,6 +25,14 @@ const config::PageTemplate* own_page(const config::WaitingRoom& settings) {
   return settings.page.own ? &*settings.page.own : nullptr;
 }
 
+waiting::Reservation reservation_of(const WaitingFacts& facts) {
+  using waiting::Reservation;
+  if (!facts.settings.tickets.reserve) return Reservation::none;
+  const auto& view = facts.status.view;
+  if (view && view->is_reserved) return Reservation::made;
+  return view && view->may_reserve ? Reservation::open : Reservation::closed;
+}
+
 // `notice` and `path`, room_path(): the content refers to them.
 waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders& notice,
                                 std::string_view path) {
@@ -36,6 +44,7 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
   const auto estimate = waits ? view->estimate : std::nullopt;
   const bool has_place = waits && !view->is_drawn_later;
   const bool is_early = waits && view->begins;
+  const auto& reserve = facts.settings.tickets.reserve;
   return waiting::PageContent{
       .room = facts.room.name(),
       .accept_language = languages != nullptr ? languages->value : std::string_view{},
@@ -53,6 +62,8 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
       .why = waits ? name(view->why) : std::string_view{},
       .waited = waits ? std::optional(facts.room.time_at(facts.now) - view->joined) : std::nullopt,
       .extensions = is_called ? view->extensions : 0,
+      .reservation = reservation_of(facts),
+      .claim = reserve ? reserve->claim : Milliseconds(0),
       .refreshes = !http::has_cookie(facts.request.head.fields, kStillCookie),
       .offer = facts.offer,
       .challenge = facts.status.challenge,
@@ -116,6 +127,7 @@ OwnResponse waiting_response(const WaitingFacts& facts) {
   response.lines +=
       "Content-Type: application/problem+json\r\nLink: <" + path + "/ticket>; rel=\"status\"\r\n";
   if (facts.status.state == VisitorStatus::State::offered) response.lines += offer_link(path);
+  response.lines += reserve_link(facts.status, path);
   response.content = to_json(
       facts.status, facts.room.name(), notice, facts.room.time_at(facts.now),
       problem_members(facts.status, response.status) + "\"status_path\":\"" + path + "/ticket\",");
@@ -132,6 +144,7 @@ OwnResponse status_response(const WaitingFacts& facts, std::string_view more) {
   OwnResponse response;
   response.lines = "Content-Type: application/json\r\nCache-Control: no-store\r\n";
   if (facts.status.poll > Milliseconds(0)) response.lines += retry_after_line(facts.status.poll);
+  response.lines += reserve_link(facts.status, room_path(facts.request.config(), facts.room));
   response.content = to_json(facts.status, facts.room.name(), facts.room.notice(facts.settings),
                              facts.room.time_at(facts.now), more);
   return response;
@@ -174,6 +187,11 @@ OwnResponse refresh_response(const http::RequestHead& head, bool is_on) {
       .append("; Path=/; HttpOnly; SameSite=Lax; Max-Age=")
       .append(is_on ? "0\r\n" : "86400\r\n");
   return back_to_page(head, cookie);
+}
+
+std::string reserve_link(const VisitorStatus& status, const std::string& path) {
+  if (!status.view || !status.view->may_reserve || !status.id) return {};
+  return "Link: <" + path + "/tickets/" + to_text(*status.id) + "/reserve>; rel=\"edit\"\r\n";
 }
 
 std::string offer_link(const std::string& path) {

@@ -42,6 +42,8 @@ OwnResponse back_to_page(const http::RequestHead& head, std::string_view lines =
 OwnResponse refresh_response(const http::RequestHead& head, bool is_on);
 // The field that says where a place that is offered is taken, by POST. `path`: of room_path().
 std::string offer_link(const std::string& path);
+// The one that says where the place becomes a reservation, likewise; empty: it may not.
+std::string reserve_link(const VisitorStatus& status, const std::string& path);
 
 // The visitor keeps the token from then on.
 void add_token(OwnResponse& response, const SharedWaitingRoom& room,

@@ -10,6 +10,7 @@
 
 #include "http/ascii.hpp"
 #include "http/query.hpp"
+#include "proxy/exchange/visit.hpp"
 #include "proxy/exchange/visitor_identity.hpp"
 #include "proxy/exchange/visitor_wish.hpp"
 #include "proxy/exchange/waiting_resource.hpp"
@@ -26,6 +27,7 @@ using waiting::WaitingRoom;
 
 constexpr std::uint64_t kMostWish = 1024;  // bytes of a body
 constexpr std::size_t kMostReason = 200;   // bytes
+constexpr std::string_view kReserve = "/reserve";
 
 bool is_json(const http::RequestHead& head) {
   const http::Field* const type = head.fields.find("Content-Type");
@@ -60,8 +62,17 @@ Task<Answer> WaitingResource::answer_tickets(std::string_view part) {
     const Answer joined = co_await join();
     co_return joined;
   }
-  const auto id = waiting::parse_ticket_id(part.substr(1));
+  const bool reserves = part.ends_with(kReserve);
+  if (reserves) part.remove_suffix(kReserve.size());
+  const auto id = part.empty() ? std::nullopt : waiting::parse_ticket_id(part.substr(1));
   if (!id) co_return not_in_waiting_room();
+  if (reserves) {
+    if (method != http::Verb::post) co_return wrong_method("POST");
+    if (is_of_another_origin(request_.head, request_.client.trusted()))
+      co_return waiting_told(403, "A page of another origin makes no reservation.");
+    const Answer reserved = co_await reserve_place(id);
+    co_return reserved;
+  }
   if (method == http::Verb::delete_) {
     const Answer cancelled = co_await cancel_ticket(*id);
     co_return cancelled;

@@ -100,7 +100,7 @@ async function ask() {
   let retryAfter = 0;
   try {
     const answer = await fetch(path + '/ticket', {
-      headers, credentials: 'same-origin', cache: 'no-store', signal: abort.signal,
+      headers, cache: 'no-store', signal: abort.signal,
     });
     retryAfter = Number(answer.headers.get('Retry-After')) * 1000 || 0;
     if (answer.status !== 429) {
@@ -215,6 +215,7 @@ function show(status) {
   else if (changed) entitle(texts['h_' + state]);
   if (state === 'processing') claimUntil = Date.now() + (status.claim_remaining_ms || 0);
   at('more').hidden = !status.extensions_left;
+  for (const each of main.querySelectorAll('.away')) each.hidden = !status[each.dataset.when];
   if (isOpen()) {
     callIn();
   } else {
@@ -366,7 +367,7 @@ async function askForTime(event) {
   hold(true);
   try {
     const answer = await fetch(path + '/extend', {
-      method: 'POST', headers: {Accept: 'application/json'}, credentials: 'same-origin', cache: 'no-store',
+      method: 'POST', headers: {Accept: 'application/json'},
     });
     if (!answer.ok) return ask(); // it is not called any more
     show(await answer.json());
@@ -381,7 +382,7 @@ async function leave() {
   at('dialog').close();
   try {
     const answer = await fetch(path + '/leave', {
-      method: 'POST', headers: {'Spillway-Leave': '1'}, credentials: 'same-origin', cache: 'no-store',
+      method: 'POST', headers: {'Spillway-Leave': '1'},
     });
     if (!answer.ok && answer.status !== 404) throw new Error('not left');
     show({state: 'cancelled'});
@@ -395,7 +396,7 @@ async function leave() {
 async function rejoin(event) {
   event.preventDefault();
   try {
-    await fetch(path + '/rejoin', {method: 'POST', redirect: 'manual', credentials: 'same-origin', cache: 'no-store'});
+    await fetch(path + '/rejoin', {method: 'POST', redirect: 'manual'});
     location.reload();
   } catch {
     failed();

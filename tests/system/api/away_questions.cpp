@@ -16,19 +16,26 @@ std::string token_of(const Message& answer) {
   return "Spillway-Ticket: " + answer.field("Spillway-Ticket").value_or("") + "\r\n";
 }
 
-json held() {
+json held(const support::TemporaryDirectory& directory) {
   json room = support::always();
+  room["reserve"] = {{"anonymous", true}};
+  room["webhook"] = {{"route", "hooks"}, {"key_file", support::webhook_key(directory)}};
   room["on_store_failure"] = "hold";
   room["joins_per_second"] = 1;
   return room;
 }
 
+json shared(const support::TemporaryDirectory& directory, const std::string& database) {
+  json settings = support::selling(held(directory),
+                                   {{"log", {{"level", "error"}}}, {"store", {{"url", database}}}});
+  settings["routes"].push_back(support::hooks());
+  return settings;
+}
+
 }  // namespace
 
 AwayQuestions::AwayQuestions()
-    : proxy_(shop_.address(),
-             support::selling(held(), {{"log", {{"level", "error"}}},
-                                       {"store", {{"url", postgres_.create_database()}}}})) {
+    : proxy_(shop_.address(), shared(directory_, postgres_.create_database())) {
   const auto contact = [this](const std::string& lines) {
     return program("POST " + kRoom + "/tickets", "Spillway-Join: 1\r\n" + lines);
   };
@@ -64,6 +71,13 @@ Questions AwayQuestions::all() const {
     return flood("POST " + kRoom + "/leave", "Spillway-Leave: 1\r\n");
   };
   all["POST " + room + "/extend 429"] = [this] { return flood("POST " + kRoom + "/extend"); };
+  for (const std::string of : {"", "/tickets/{id}"}) {
+    const std::string path = kRoom + (of.empty() ? "" : "/tickets/" + id_) + "/reserve";
+    all["POST " + room + of + "/reserve 429"] = [=, this] { return flood("POST " + path); };
+    all["POST " + room + of + "/reserve 503"] = [=, this] {
+      return program("POST " + path, token_);
+    };
+  }
   all["DELETE " + room + "/tickets/{id} 429"] = [this] {
     return flood("DELETE " + kRoom + "/tickets/" + id_);
   };

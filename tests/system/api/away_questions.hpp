@@ -6,7 +6,7 @@
 #include "support/postgres.hpp"
 #include "system/api/questions.hpp"
 #include "system/integration/jobs_operator.hpp"
-#include "system/integration/sale.hpp"
+#include "system/integration/webhook_receiver.hpp"
 
 namespace spillway::api {
 
@@ -27,6 +27,7 @@ class AwayQuestions {
   // From an address of its own, until it is too much.
   support::Message flood(const std::string& start, const std::string& lines = {}) const;
 
+  const support::TemporaryDirectory directory_;
   support::Postgres postgres_;
   support::Shop shop_;
   support::ProxyUnderTest proxy_;

@@ -20,7 +20,7 @@ json route(const std::string& name, json room) {
           {"waiting_room", std::move(room)}};
 }
 
-json rooms() {
+json rooms(const support::TemporaryDirectory& directory) {
   json full = support::always();
   full["max_tickets"] = 1;
   json drawn = support::always();
@@ -35,17 +35,21 @@ json rooms() {
   offered["joins_per_second"] = 1;
   json worked = support::always();
   worked["challenge"] = {{"work_bits", 18}};
+  json away = support::always();
+  away["reserve"] = {{"anonymous", true}};
+  away["webhook"] = {{"route", "hooks"}, {"key_file", support::webhook_key(directory)}};
   return {{"workers", 1},
           {"store", {{"url", "memory:"}}},
           {"routes",
            {route("sale", support::always()), route("next", support::always()),
             route("full", std::move(full)), route("over", support::always()),
             route("drawn", std::move(drawn)), route("offered", std::move(offered)),
-            route("worked", std::move(worked)), route("lab", lab)}}};
+            route("worked", std::move(worked)), route("away", std::move(away)), route("lab", lab),
+            support::hooks()}}};
 }
 
-json guarded() {
-  json changes = rooms();
+json guarded(const support::TemporaryDirectory& directory) {
+  json changes = rooms(directory);
   changes["admin"] = {{"token", "hush-hush"}};
   return changes;
 }
@@ -53,15 +57,18 @@ json guarded() {
 }  // namespace
 
 RoomQuestions::RoomQuestions()
-    : proxy_(shop_.address(), rooms()),
-      guarded_(shop_.address(), guarded()),
+    : proxy_(shop_.address(), rooms(directory_)),
+      guarded_(shop_.address(), guarded(directory_)),
       replacing_(shop_.address(), support::selling(support::always())),
       plain_(shop_.address()) {
-  for (const char* const room : {"sale", "next", "full"})
+  for (const char* const room : {"sale", "next", "full", "away"})
     desk_.post("/rooms/" + std::string(room) + "/pause");
   called_ = ticket_in("sale");
   desk_.post("/rooms/sale/call");
   for (int n = 0; n < 3; ++n) waiting_.push_back(ticket_in("sale"));
+  called_away_ = ticket_in("away");
+  desk_.post("/rooms/away/call");
+  waiting_away_ = ticket_in("away");
   ticket_in("next");
   ticket_in("next");
   for (int n = 0; n < 3; ++n) ticket_in("lab");
@@ -216,6 +223,26 @@ Message RoomQuestions::take_place(const std::string& room, const std::string& fo
                     "Cookie: " + cookie.substr(0, cookie.find(';')) + "\r\n"));
 }
 
+void RoomQuestions::add_reservations(Questions& to) const {
+  const std::string form = "POST /_spillway/rooms/{room}/reserve ";
+  const std::string one = "POST /_spillway/rooms/{room}/tickets/{id}/reserve ";
+  const auto add = [&](const std::string& described, const std::string& of_waiting,
+                       const std::string& of_called) {
+    to[described + "200"] = [=, this] { return program("POST", of_waiting, waiting_away_.token); };
+    to[described + "403"] = [=, this] {
+      return program("POST", of_waiting, waiting_away_.token, "Sec-Fetch-Site: cross-site\r\n");
+    };
+    to[described + "404"] = [=, this] { return program("POST", of_waiting); };
+    to[described + "409"] = [=, this] { return program("POST", of_called, called_away_.token); };
+  };
+  add(form, "away/reserve", "away/reserve");
+  add(one, "away/tickets/" + waiting_away_.id + "/reserve",
+      "away/tickets/" + called_away_.id + "/reserve");
+  to[form + "303"] = [this] {
+    return program("POST", "away/reserve", waiting_away_.token, "Accept: text/html\r\n");
+  };
+}
+
 void RoomQuestions::add_reports(Questions& to) const {
   const auto add = [&](const std::string& described, const std::string& path) {
     to["GET " + described + " 200"] = [=, this] { return desk_.ask("GET", path); };
@@ -283,6 +310,7 @@ Questions RoomQuestions::all() const {
   Questions all;
   add_programs(all);
   add_visitors(all);
+  add_reservations(all);
   add_reports(all);
   add_cancel(all);
   add_secret(all);

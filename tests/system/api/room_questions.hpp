@@ -6,12 +6,13 @@
 
 #include "system/api/questions.hpp"
 #include "system/integration/jobs_operator.hpp"
-#include "system/integration/sale.hpp"
+#include "system/integration/webhook_receiver.hpp"
 
 namespace spillway::api {
 
 // Proxies with waiting rooms: `sale`, in which entry is paused, `next`, in which somebody can be
-// called, one that is full, one that has ended, one that offers places, one where they take work.
+// called, one that is full, one that has ended, one that offers places, one where they take work,
+// one with reservations.
 class RoomQuestions {
  public:
   RoomQuestions();
@@ -43,6 +44,7 @@ class RoomQuestions {
   Ticket ticket_in(const std::string& room) const;
   void add_programs(Questions& to) const;
   void add_visitors(Questions& to) const;
+  void add_reservations(Questions& to) const;
   void add_reports(Questions& to) const;
   void add_cancel(Questions& to) const;
   void add_secret(Questions& to) const;
@@ -50,6 +52,7 @@ class RoomQuestions {
 
   static inline const std::string kJoin = "Spillway-Join: 1\r\nContent-Type: application/json\r\n";
 
+  const support::TemporaryDirectory directory_;
   support::Shop shop_;
   support::ProxyUnderTest proxy_;
   support::ProxyUnderTest guarded_;
@@ -58,8 +61,9 @@ class RoomQuestions {
   support::Operator desk_{proxy_.admin_port()};
   support::Operator page_{proxy_.admin_port(), "Origin: http://localhost\r\n"};
   support::Operator stranger_{guarded_.admin_port()};
-  std::vector<Ticket> waiting_;  // in `sale`
-  Ticket called_;                // likewise
+  std::vector<Ticket> waiting_;        // in `sale`
+  Ticket called_;                      // likewise
+  Ticket called_away_, waiting_away_;  // in `away`, where places may become reservations
 };
 
 }  // namespace spillway::api

@@ -61,7 +61,7 @@ export class Proxy {
     const proxy = new Proxy()
     proxy.folder = mkdtempSync(join(tmpdir(), 'spillway-waiting-'))
     const file = join(proxy.folder, 'spillway.json')
-    for (const [name, text] of Object.entries(pages)) writeFileSync(join(proxy.folder, name), text)
+    for (const [name, text] of Object.entries(pages)) writeFileSync(join(proxy.folder, name), text, { mode: 0o600 })
     writeFileSync(file, JSON.stringify({
       listen: { port: 0 },
       admin: { port: 0 },
@@ -69,7 +69,7 @@ export class Proxy {
       upstreams: [{ name: 'site', servers: [`127.0.0.1:${sitePort}`] }],
       routes: Object.entries(rooms).map(([name, more]) => ({
         name, match: { path: `/${name}/**` }, waiting_room: { ...waitingRoom, ...more }
-      }))
+      })).concat({ name: 'hooks', match: {}, internal: true, defer: {} })
     }))
     proxy.process = spawn(spillway, ['run', '--config', file], { stdio: ['ignore', 'pipe', 'pipe'] })
     const ports = {}

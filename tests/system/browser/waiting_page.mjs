@@ -8,6 +8,7 @@ import { resolve } from 'node:path'
 import test, { after, before } from 'node:test'
 
 import * as access from './access_cases.mjs'
+import * as away from './away_cases.mjs'
 import * as challenge from './challenge_cases.mjs'
 import * as crowd from './crowd_case.mjs'
 import { Browser } from './devtools.mjs'
@@ -21,8 +22,9 @@ const stage = { programs }
 
 before(async () => {
   stage.site = await Site.start()
-  const rooms = { ...place.rooms, ...end.rooms, ...access.rooms, ...own.rooms, ...challenge.rooms }
-  stage.proxy = await Proxy.start(resolve(programs, 'spillway'), stage.site.port, rooms, own.pages)
+  const rooms = { ...place.rooms, ...end.rooms, ...access.rooms, ...own.rooms, ...away.rooms, ...challenge.rooms }
+  const pages = { ...own.pages, ...away.pages }
+  stage.proxy = await Proxy.start(resolve(programs, 'spillway'), stage.site.port, rooms, pages)
   stage.browser = await Browser.start()
 })
 
@@ -36,7 +38,7 @@ after(async () => {
 // of the demo and proofs of work take the processor from others.
 const parts = {
   'a sale': crowd.cases,
-  'the waiting page': { ...place.cases, ...end.cases, ...access.cases, ...own.cases },
+  'the waiting page': { ...place.cases, ...end.cases, ...access.cases, ...own.cases, ...away.cases },
   'work for a place': challenge.cases
 }
 for (const [part, cases] of Object.entries(parts)) {

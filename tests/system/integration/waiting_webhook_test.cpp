@@ -2,9 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <filesystem>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -12,8 +9,7 @@
 
 #include "base/base64.hpp"
 #include "base/hmac.hpp"
-#include "support/temporary_directory.hpp"
-#include "system/integration/sale.hpp"
+#include "system/integration/webhook_receiver.hpp"
 
 using namespace spillway;
 using namespace spillway::support;
@@ -21,67 +17,14 @@ using nlohmann::json;
 
 namespace {
 
-const std::string kSecret = "0123456789abcdefghijklmnopqrstuv";
-
-// Answers 500 to the first few, else 204.
-class Receiver {
- public:
-  explicit Receiver(std::size_t failures = 0)
-      : peer_([this, failures](PeerConnection& proxy) {
-          while (const auto request = proxy.read_request()) {
-            std::unique_lock lock(mutex_);
-            requests_.push_back(*request);
-            const bool fails = requests_.size() <= failures;
-            came_.notify_all();
-            lock.unlock();
-            proxy.send(fails ? "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"
-                             : "HTTP/1.1 204 OK\r\n\r\n");
-          }
-        }) {}
-
-  std::string address() const { return peer_.address(); }
-  // Once there are so many.
-  std::vector<Message> requests(std::size_t count) {
-    std::unique_lock lock(mutex_);
-    came_.wait_for(lock, kPatience, [&] { return requests_.size() >= count; });
-    return requests_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable came_;
-  std::vector<Message> requests_;
-  ScriptedPeer peer_;
-};
-
-json telling(const TemporaryDirectory& directory, const std::string& shop,
-             const std::string& receiver, json webhook = json::object()) {
-  const auto key = directory.write("webhook.key", kSecret);
-  std::filesystem::permissions(key, std::filesystem::perms::owner_read);
-  webhook.merge_patch({{"route", "hooks"}, {"path", "/waiting?v=1"}, {"key_file", key.string()}});
-  json settings =
-      selling(always(), {{"upstreams",
-                          {{{"name", "app"}, {"servers", json::array({shop})}},
-                           {{"name", "mailer"}, {"servers", json::array({receiver})}}}}});
-  settings["routes"][0]["waiting_room"]["webhook"] = webhook;
-  settings["routes"].push_back({{"name", "hooks"},
-                                {"match", json::object()},
-                                {"internal", true},
-                                {"upstream", "mailer"},
-                                {"defer", {{"backoff", {{"base_ms", 1}, {"max_ms", 1}}}}}});
-  return settings;
-}
-
 std::string expected_signature(const Message& request) {
   HmacKey key;
-  std::copy(kSecret.begin(), kSecret.end(), key.begin());
+  std::copy(kWebhookSecret.begin(), kWebhookSecret.end(), key.begin());
   const Sha256 code =
       hmac_sha256(key, *request.field("Webhook-Id") + "." + *request.field("Webhook-Timestamp") +
                            "." + request.body);
   return "v1," + base64({reinterpret_cast<const char*>(code.data()), code.size()});
 }
-
-std::string event_of(const Message& request) { return json::parse(request.body)["event"]; }
 
 std::string told(std::string_view event) {
   return R"(spillway_waiting_room_events_total{room="sale",event=")" + std::string(event) + "\"}";

@@ -262,4 +262,29 @@ TEST_CASE("a webhook goes to a route with defer, from which clients may be kept"
                 "$.routes[0].internal", "none without defer");
 }
 
+TEST_CASE("a reservation needs a webhook that tells of it, and goes with no resource") {
+  const auto reserving = [](const std::string& more, const std::string& reserve = "{}") {
+    return with(
+        R"("routes":[{"name":"sale","match":{"path":"/sale/**"},"waiting_room":{"reserve":)" +
+        reserve + more + R"(}},{"name":"hooks","match":{},"internal":true,"defer":{}}])");
+  };
+  const auto told = [](const std::string& events) {
+    return R"(,"webhook":{"route":"hooks","key_file":"key")" + events + "}";
+  };
+  const Config config = load_good(reserving(told("")));
+  CHECK(room_of(config).tickets.reserve->keep == Milliseconds{14'400'000});
+  CHECK(room_of(config).tickets.reserve->claim == Milliseconds{900'000});
+  CHECK_FALSE(room_of(config).tickets.reserve->anonymous);
+  CHECK_FALSE(room_of(load_good(route("{}"))).tickets.reserve);
+  load_good(reserving(told(R"(,"events":["called","reserved"])")));
+  const std::string path = kPath + ".reserve";
+  check_problem(reserving(""), path, "webhook, which is missing");
+  check_problem(reserving(told(R"(,"events":["reserved"])")), path, "needs the event called");
+  check_problem(reserving(told(R"(,"events":["called"])")), path, "needs the event reserved");
+  check_problem(reserving(told("") + R"(,"resources":[{"type":"gpu"}])"), path, "away");
+  check_problem(reserving(told(""), R"({"keep_ms":200000})"), path + ".keep_ms", "at least");
+  check_problem(reserving(told(""), R"({"claim_ms":60000})"), path + ".claim_ms", "at least");
+  check_problem(reserving(told(""), R"({"keep_ms":43200001})"), path + ".keep_ms", "43200000");
+}
+
 }  // namespace spillway::config

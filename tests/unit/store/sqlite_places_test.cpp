@@ -32,6 +32,7 @@ Place place(std::uint8_t n, Place::Kind kind = Place::Kind::ticket, Milliseconds
   if (kind == Place::Kind::ticket) made.priority = n;
   if (kind == Place::Kind::ticket && n % 4 == 3) made.order = waiting::Order{1} << 63 | n;
   if (made.order) made.tie = n;
+  made.is_reserved = kind == Place::Kind::ticket && n % 3 == 1;
   if (kind != Place::Kind::ended && n % 3 == 1) made.ask = "gpu;memory_gb=" + std::to_string(n);
   if (kind == Place::Kind::session && n % 3 == 1) made.resource = "gpu-" + std::to_string(n);
   if (kind != Place::Kind::ended && n % 2 == 1) made.user.bytes[3] = n;
@@ -156,6 +157,7 @@ TEST_CASE("a file of the first version is taken over: its places have nothing of
   run("ALTER TABLE places DROP COLUMN resource");
   run("ALTER TABLE places DROP COLUMN place");
   run("ALTER TABLE places DROP COLUMN tie");
+  run("ALTER TABLE places DROP COLUMN reserved");
   run("DROP TABLE orders");
   for (const char* const column : {"number", "since", "former", "lasting"})
     run((std::string("ALTER TABLE settings DROP COLUMN ") + column).c_str());
@@ -168,6 +170,7 @@ TEST_CASE("a file of the first version is taken over: its places have nothing of
   without.ask.clear();
   without.order.reset();
   without.tie = 0;
+  without.is_reserved = false;
   CHECK(read(*store).rooms["sale"] == std::vector<Place>{without, place(8, Place::Kind::session)});
   write(*store, {{"sale", false, {place(9)}}});
   CHECK(read(*store).rooms["sale"].back() == place(9));

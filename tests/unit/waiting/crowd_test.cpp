@@ -16,8 +16,9 @@ namespace {
 
 struct Crowd {
   std::size_t visitors = 3000;
-  double ghosts = 0;    // share that is never heard of again after it has joined
-  double no_shows = 0;  // share that goes on asking and never comes
+  double ghosts = 0;      // share that is never heard of again after it has joined
+  bool reserves = false;  // ghosts make a reservation before
+  double no_shows = 0;    // share that goes on asking and never comes
   Milliseconds stay{60'000};
   Milliseconds time{900'000};
   std::uint64_t seed = 1;
@@ -73,6 +74,9 @@ class Ours {
     Milliseconds poll{};
   };
   void join(std::uint64_t number, Time now) { room_.join(id_of(number), now, now); }
+  void reserve(std::uint64_t number, Time now) {
+    REQUIRE(room_.reserve(id_of(number), now)->is_granted);
+  }
   std::optional<View> hear(std::uint64_t number, Time now) {
     const auto view = room_.hear(id_of(number), now);
     if (!view) return std::nullopt;
@@ -110,6 +114,8 @@ Seen play(const Terms& terms, const Crowd& crowd) {
     shows[n] = random.uniform() >= crowd.no_shows;
     if (random.uniform() >= crowd.ghosts)
       events.push({kStart + Milliseconds(5000 + random.next() % 5000), n, Does::poll});
+    else if constexpr (requires { room.reserve(n, kStart); })
+      if (crowd.reserves) room.reserve(n, kStart + Milliseconds(n));
   }
   double used = 0;
   int ticks = 0;
@@ -169,6 +175,13 @@ TEST_CASE("the sessions are used, and never more than there are") {
   MESSAGE("70 % ghosts: use " << ghosts.use);
   CHECK(ghosts.use >= 0.95);
   CHECK(ghosts.most_active <= 100);
+
+  Terms reserving = sale();
+  reserving.reserve = {Milliseconds(14'400'000), Milliseconds(900'000), true};
+  const Seen away = play<Ours>(reserving, {.visitors = 8000, .ghosts = 0.7, .reserves = true});
+  MESSAGE("70 % ghosts that reserved: use " << away.use);
+  CHECK(away.use >= 0.95);
+  CHECK(away.most_active <= 100);
 
   const Seen absent = play<Ours>(sale(), {.visitors = 5000, .no_shows = 0.3});
   MESSAGE("30 % no-shows: use " << absent.use);

@@ -14,7 +14,7 @@
 namespace spillway::waiting {
 namespace {
 
-constexpr EventSet kAll{true, true, true, true, true, true};
+constexpr EventSet kAll{true, true, true, true, true, true, true};
 
 struct Hall {
   explicit Hall(std::uint32_t sessions, const EventSet& wanted = kAll)
@@ -154,6 +154,14 @@ TEST_CASE("what a webhook is sent") {
         R"("tier":"vip","waited_ms":61000,"cause":"not_claimed","at":"2025-11-24T16:00:00.000Z"})");
   one = {.event = Event::position, .id = {}, .at = kStart, .position = 21};
   CHECK(webhook_body(one, "sale", "vip").find("\"position\":21,\"at\"") != std::string::npos);
+  one = {.event = Event::called, .id = {}, .at = kStart, .is_reserved = true};
+  one.claim = Milliseconds(900'000);
+  CHECK(webhook_body(one, "sale", "vip").find(R"(,"reserved":true,"claim_ms":900000,"at")") !=
+        std::string::npos);
+  one = {
+      .event = Event::reserved, .id = {}, .at = kStart, .is_reserved = true, .user = R"("a\"b")"};
+  CHECK(webhook_body(one, "sale", "vip").find(R"(,"reserved":true,"user":"a\"b","at")") !=
+        std::string::npos);
 }
 
 // Computed with another implementation:

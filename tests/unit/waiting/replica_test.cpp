@@ -36,6 +36,7 @@ Terms terms_of_a_sale() {
   terms.tiers.list[0] = {1, 0};
   terms.tiers.list[1] = {0, 0.25};
   terms.tiers.count = 2;
+  terms.reserve = {Milliseconds(40'000), Milliseconds(12'000), true};
   return terms;
 }
 
@@ -50,6 +51,8 @@ class Script {
     for (std::uint64_t n = below(6); n > 0; --n) entry.commands.push_back(any(now));
     return entry;
   }
+
+  std::uint64_t reserved() const { return reserved_; }
 
  private:
   std::uint64_t below(std::uint64_t most) { return random_.next() % most; }
@@ -69,7 +72,7 @@ class Script {
         return ShowPass{{token_of(TokenKind::pass, one, now - Milliseconds(25'000), generation)}};
       }
       case 8: return Extend{{token_of(TokenKind::ticket, one, now)}};
-      case 9: return rare(one);
+      case 9: return rare(one, now);
       case 10: return GoBack{id_of(one)};
       default: {
         News news;
@@ -80,12 +83,14 @@ class Script {
       }
     }
   }
-  Command rare(std::uint64_t one) {
+  Command rare(std::uint64_t one, Time now) {
     switch (below(8)) {
       case 0: return CallNext{};
       case 1: return Move{id_of(one), below(9)};
       case 2: return Decide{.is_paused = below(3) == 0};
       case 3: return Decide{.message = "soon"};
+      case 4:
+      case 5: ++reserved_; return Reserve{{token_of(TokenKind::ticket, one, now)}, "\"ann\""};
       default: return Cancel{id_of(one), Ended::cancelled};
     }
   }
@@ -93,6 +98,7 @@ class Script {
   Random random_;
   std::uint64_t number_ = 0;
   std::uint64_t newest_ = 0;
+  std::uint64_t reserved_ = 0;
 };
 
 Time after(Time now, Random& random) { return now + Milliseconds(random.next() % 400); }
@@ -121,6 +127,7 @@ TEST_CASE("the same rows make the same waiting room, also from an archive on") {
     if (row % 500 == 0) REQUIRE(first.archive() == second.archive());
   }
   CHECK(first.room().counts(now).called > 100);
+  CHECK(script.reserved() > 100);
   CHECK(first.room().counts(now).fulfilled > 50);
   CHECK(first.archive() == second.archive());
   CHECK(first.archive() == late.archive());

@@ -32,6 +32,35 @@ TEST_CASE("a second proxy learns of the first one's visitors, also from a snapsh
   CHECK(second.room->verify({text.data(), text.size()}, now));
 }
 
+TEST_CASE("a reservation that one proxy made is one for the other, and calls there") {
+  Database database;
+  config::WaitingRoom room = one_place();
+  room.tickets.reserve = config::WaitingReserve{.anonymous = true};
+  Proxy first(database, room);
+  Proxy second(database, room);
+  REQUIRE(first.arrives() == Door::enter);
+  REQUIRE(first.joins(1));
+  REQUIRE(first.joins(2));
+  const auto reserved_at = [](Proxy& proxy, std::uint8_t number) {
+    const auto view = proxy.room->with(Clock::now(), [&](waiting::WaitingRoom& its, waiting::Time) {
+      return its.peek({{number}});
+    });
+    return view && view->is_reserved;
+  };
+  Token ticket = first.stamp(1);
+  ticket.kind = TokenKind::ticket;
+  const auto granted = second.ask(waiting::Reserve{{ticket}, ""});
+  REQUIRE(granted);
+  REQUIRE(*granted);
+  CHECK((*granted)->is_granted);
+  CHECK(first.becomes([&] { return reserved_at(first, 1); }));
+  CHECK(reserved_at(second, 1));
+  CHECK_FALSE(reserved_at(first, 2));
+  const auto again = first.ask(waiting::Reserve{{ticket}, ""});
+  REQUIRE(again);
+  CHECK_FALSE((*again)->is_granted);
+}
+
 TEST_CASE("a proxy that is behind a snapshot takes it, and goes on") {
   Database database;
   Proxy first(database, one_place());
