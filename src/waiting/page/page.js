@@ -215,7 +215,7 @@ function show(status) {
   else if (changed) entitle(texts['h_' + state]);
   if (state === 'processing') claimUntil = Date.now() + (status.claim_remaining_ms || 0);
   at('more').hidden = !status.extensions_left;
-  for (const each of main.querySelectorAll('.away')) each.hidden = !status[each.dataset.when];
+  for (const element of main.querySelectorAll('.away')) element.hidden = !status[element.dataset.when];
   if (isOpen()) {
     callIn();
   } else {
