@@ -53,7 +53,7 @@ class KeyFile {
   TemporaryDirectory directory_;
 };
 
-// As docs/waiting-room.md says.
+// As docs/waiting-room-reference.md says.
 bool is_proved(const std::string& field, const std::string& key) {
   const std::size_t end = field.rfind("; sig=");
   if (end == std::string::npos) return false;
@@ -70,7 +70,7 @@ std::string told(const Shop& shop) {
 }
 
 std::string docs() {
-  std::ifstream file(support::in_source("docs/waiting-room.md"));
+  std::ifstream file(support::in_source("docs/waiting-room-reference.md"));
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

@@ -113,7 +113,7 @@ struct Full {
 };
 
 std::string docs() {
-  std::ifstream file(in_source("docs/waiting-room.md"));
+  std::ifstream file(in_source("docs/waiting-room-reference.md"));
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

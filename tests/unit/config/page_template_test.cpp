@@ -191,7 +191,7 @@ TEST_CASE("a template is a text") {
 }
 
 TEST_CASE("the template that the manual shows is one") {
-  const std::string manual = read_source("docs/waiting-room.md");
+  const std::string manual = read_source("docs/waiting-room-reference.md");
   const std::size_t begin = manual.find("```html\n");
   REQUIRE(begin != std::string::npos);
   const PageTemplate page =
