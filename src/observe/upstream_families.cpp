@@ -268,8 +268,8 @@ Families regulation_families(const Page& page) {
           [](const Upstream& u) { return index(u.state); }),
       page.by_upstream(
           gauge("spillway_shedding_does_not_help",
-                "1 while the upstream is overloaded and refusing did not bring the "
-                "signal down, so that it was taken back (SHEDDING_DOES_NOT_HELP)."),
+                "1 while the upstream is overloaded and neither refusing nor the "
+                "limit brought the signal down (SHEDDING_DOES_NOT_HELP)."),
           [](const Upstream& u) { return int{u.reason == Reason::shedding_does_not_help}; }),
       page.by_queue(gauge("spillway_tenants_above_share",
                           "Tenants that ask for more than their fair share and are refused first."),

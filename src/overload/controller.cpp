@@ -51,6 +51,7 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
   order_.continue_from(former.order_);
   scope_.continue_from(former.scope_);
   shares_.continue_from(former.shares_);
+  if (found_ && former.found_) unmet_.continue_from(former.unmet_);
   source_.continue_from(former.source_);
   budgets_.continue_from(former.budgets_);
   plan_ =
@@ -108,7 +109,7 @@ void Controller::move_limit(const TickInput& input, const std::optional<LimitSam
     regulator_.step(signals_, std::accumulate(input.queued.begin(), input.queued.end(), 0u), now);
     return;
   }
-  unmet_.step(signals_, now);
+  if (moves_ && regulator_.regulates()) unmet_.step(signals_, now);
   if (sample && !sample->is_held_up) {
     found_->step(*sample, now);
   }

@@ -89,8 +89,8 @@ void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting,
     if (trial_) trial_->ends = std::max(trial_->ends, now + settling_time(reading));
     return;
   }
-  // Latency that dips below its threshold for a moment is not brought down.
-  if (!tail.is_breached && (!futile_ || now >= not_before_)) {
+  // Latency that dips below its enter threshold for a moment is not brought down.
+  if (!tail.is_breached && (!futile_ || tail.is_satisfied || now >= not_before_)) {
     futile_ = false;
     pause_ = kFirstPause;
   }

@@ -13,6 +13,8 @@ constexpr Duration kHaveToLeaveFor = std::chrono::seconds(1);
 constexpr double kClientsStay = 0.95;
 constexpr Duration kFirstStay = std::chrono::seconds(10);
 constexpr int kLater = 4;
+// The last trial has succeeded: clients that leave now begin anew.
+constexpr Duration kTrialHolds = std::chrono::minutes(1);
 constexpr Duration kLongestStay = std::chrono::seconds(640);
 constexpr Duration kOrderTrial = std::chrono::seconds(10);
 constexpr Duration kHaveToLeaveInTrialFor = std::chrono::milliseconds(200);
@@ -58,6 +60,7 @@ void QueueOrderChoice::adapt(std::optional<double> answered, TimePoint now) {
     if (!leaving_since_ || now - *leaving_since_ < least) return;
     order_ = QueueOrder::newest_first;
     staying_since_.reset();
+    if (tried_ && now - *tried_ >= kTrialHolds) stay_for_ = kFirstStay;
     return;
   }
   if (!answered || *answered < kClientsStay)

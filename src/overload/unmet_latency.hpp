@@ -17,11 +17,18 @@ class UnmetLatency {
   explicit UnmetLatency(const config::Overload& settings)
       : tail_(settings), patience_(kWindows * settings.window) {}
 
+  // Keeps what was found out under the former thresholds.
+  void continue_from(const UnmetLatency& former) {
+    is_on_ = former.is_on_;
+    since_ = former.since_;
+  }
+
+  // Between exit and enter thresholds nothing changes but that it goes on.
   void step(const OverloadSignals& signals, TimePoint now) {
     const auto judged = tail_.judge(signals);
-    const bool agrees = is_on_ ? judged && judged->is_breached : !judged || judged->is_satisfied;
-    if (agrees || !since_) since_ = now;
-    if (now - *since_ < patience_) return;
+    const bool is_satisfied = !judged || judged->is_satisfied;
+    if (is_satisfied != is_on_ || !since_) since_ = now;
+    if (now - *since_ < patience_ || (!is_on_ && !judged->is_breached)) return;
     is_on_ = !is_on_;
     since_ = now;
   }

@@ -67,7 +67,11 @@ TEST_CASE(
   CHECK(choice.step(0.5, State::overloaded, kLong) == QueueOrder::newest_first);
   CHECK(choice.step(0.96, State::overloaded, 641s) == QueueOrder::oldest_first);
   CHECK(choice.step(0.5, State::overloaded, 300ms) == QueueOrder::newest_first);
-  // Another overload begins anew.
+  // After a minute in order of arrival they begin anew.
+  CHECK(choice.step(0.96, State::overloaded, 641s + 70s) == QueueOrder::oldest_first);
+  CHECK(choice.step(0.5, State::overloaded, kLong) == QueueOrder::newest_first);
+  CHECK(choice.step(0.96, State::overloaded, 10200ms) == QueueOrder::oldest_first);
+  // So does another overload.
   choice.step(0.96, State::normal);
   CHECK(choice.step(0.5, State::overloaded, kLong) == QueueOrder::newest_first);
   CHECK(choice.step(0.96, State::overloaded, kLong + 10s) == QueueOrder::oldest_first);
