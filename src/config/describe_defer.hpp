@@ -29,7 +29,9 @@ void describe(Visitor& visit, Store& x) {
   visit(
       "rooms_kept_ms", x.rooms_kept, Range{kHour, 365 * kDay},
       "With postgresql: after so long without a proxy that has it a waiting room is deleted, with "
-      "all places. It has to be longer than all proxies are stopped at a time.");
+      "all places; with sqlite, once no process has written any for so long, by the next that "
+      "starts "
+      "without waiting rooms. It has to be longer than all proxies are stopped at a time.");
 }
 
 template <class Visitor>

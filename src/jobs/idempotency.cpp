@@ -88,15 +88,17 @@ std::string principal_of(std::string_view tenant, bool is_verified, const http::
   std::string named;
   for (const std::string& name : by.fields)
     for (const http::Field& field : fields)
-      if (http::iequals(field.name, name))
+      if (http::iequals(field.name, name) && !field.value.empty())
         named.append("\n").append(name).append(":").append(field.value);
   for (const std::string& name : by.cookies) {
     const http::FoundCookie cookie = http::find_cookie(fields, name);
-    if (cookie.count == 0) continue;
+    if (cookie.count == 0 || cookie.value.empty()) continue;
     named.append("\n").append(std::to_string(cookie.count)).append(" ").append(name);
     named.append("=").append(cookie.value);
   }
-  if (!is_verified && named.empty()) return principal_of(tenant, fields);
+  // One that says nothing of who it is, where it could, goes by all its credentials.
+  const bool may_say = !by.fields.empty() || !by.cookies.empty();
+  if (named.empty() && (may_say || !is_verified)) return principal_of(tenant, fields);
   return std::string(tenant) + (is_verified ? "\n\n\nverified" : "\n\n\naddress") + named;
 }
 

@@ -244,10 +244,15 @@ std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands
   bool carefully = false;
   for (int n = 0; n < kTries; ++n) {
     undecided.clear();
-    if (auto unreachable = connection_.ensure()) return unreachable;
+    if (auto unreachable = connection_.ensure()) {
+      hints_.forget_leases();
+      return unreachable;
+    }
     failure = attempt(commands, undecided, carefully);
     if (!failure) break;
     hints_.forget();
+    // Others reach the store where this one only came too late for a key or a lock.
+    if (!failure->is_conflict && !failure->is_duplicate) hints_.forget_leases();
     connection_.abandon();
     carefully = failure->is_duplicate;
     if (!failure->is_conflict && !failure->is_duplicate) break;
@@ -263,6 +268,7 @@ std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands
   std::vector<Enqueue*> still;
   if (auto failed = attempt(pointers, still, true)) {
     hints_.forget();
+    hints_.forget_leases();
     connection_.abandon();
     return failed->failure;
   }

@@ -105,7 +105,6 @@ void PostgresHints::forget() {
   marks_.clear();
   appeared_.clear();
   forget_counts();
-  leases_ = {};
 }
 
 }  // namespace spillway::store

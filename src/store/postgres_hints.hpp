@@ -1,5 +1,5 @@
 // What a proxy remembers of the database to ask it less. Hints only: every one of them is renewed
-// after a while, and all are forgotten after a failure.
+// after a while, and all but leases are forgotten after a failure.
 //
 // Watermarks: a lane's jobs are claimed in the order of their due times, so an index scan may begin
 // at the last one claimed. Without that it reads, on each claim, all rows claimed before that a
@@ -15,8 +15,8 @@
 // so max_pending may be exceeded by what the others accept in that time. So it is with the tenants
 // of a route: those of which most jobs wait are counted, and of another one what was added since.
 //
-// Leases: since when each has had its end. After a failure of the store, which others may not have
-// reached either, they have time to renew them.
+// Leases: since when each has had its end. Where the store was not reached, others may not have
+// reached it either, and have time to renew them: forget_leases().
 #pragma once
 
 #include <cstdint>
@@ -68,6 +68,7 @@ class PostgresHints {
   PostgresLeaseWatch& leases() { return leases_; }
 
   void forget();
+  void forget_leases() { leases_ = {}; }
 
   static constexpr Duration kFullScanEvery = std::chrono::seconds{2};
   static constexpr Duration kCountEvery = std::chrono::seconds{1};

@@ -176,12 +176,14 @@ void add_condemn(PostgresBatch& batch, const Sweep& sweep) {
     parameters.add(std::move(epochs)).add(std::move(ends)).add(is_at_once);
     batch.add(statement, std::move(parameters));
   }
-  batch.add(PostgresStatement::see_leases, {}, [&leases, at = sweep.at](const PostgresRows& rows) {
+  // As of when they come: what holds this batch up holds up no renewal.
+  const auto see = [&leases, at = sweep.at, asked = Clock::now()](const PostgresRows& rows) {
     std::vector<PostgresLeaseWatch::One> seen;
     for (int row = 0; row < rows.size(); ++row)
       seen.push_back({rows.number<Epoch>(row, 0), rows.time(row, 1)});
-    leases.see(seen, at);
-  });
+    leases.see(seen, at + (Clock::now() - asked));
+  };
+  batch.add(PostgresStatement::see_leases, {}, see);
 }
 
 }  // namespace

@@ -172,7 +172,6 @@ class WaitingRoom {
     std::uint32_t missed = 0;
     std::size_t lane = 0;
   };
-  // nullopt: unknown, or ended.
   std::optional<Report> inspect(const TicketId& id, Time now) const;
   // The next `most` in line behind this one, or behind its arrival if it has ended.
   struct Cursor {
@@ -300,6 +299,7 @@ class WaitingRoom {
   KindSet kinds_to_call(std::size_t lane) const;
   Slot take_turn(std::size_t free, Time now);
   bool may_reserve(const Ticket& ticket) const;
+  void keep_place(Slot slot);
   bool is_away(const Ticket& ticket, Time now) const;
   Milliseconds kept_for(const Ticket& ticket) const;  // from when it was last heard of
   std::size_t away_at_once(const Lane& lane, std::size_t free) const;

@@ -28,15 +28,18 @@ std::optional<WaitingRoom::Grant> WaitingRoom::reserve(const TicketId& id, Time 
   const Slot slot = find(id);
   if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
   heard(slot, now);
-  Ticket& ticket = tickets_[slot];
-  const bool is_granted = may_reserve(ticket);
+  const bool is_granted = may_reserve(tickets_[slot]);
   if (is_granted) {
-    ticket.is_reserved = true;
-    journal_.note(id);
-    wait_for(slot);
+    keep_place(slot);
     note_reserved(slot, now, std::move(user));
   }
   return Grant{look(slot), is_granted};
+}
+
+void WaitingRoom::keep_place(Slot slot) {
+  tickets_[slot].is_reserved = true;
+  journal_.note(tickets_[slot].id);
+  wait_for(slot);
 }
 
 // Its visitor is not known to be at its page.

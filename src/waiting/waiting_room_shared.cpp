@@ -111,8 +111,10 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
       tickets_[made].missed = static_cast<std::uint8_t>(std::min(place.missed, 255U));
       heard(made, now);
     }
-    if (place.kind == Place::Kind::ticket && place.is_reserved) reserve(place.id, now);
-    if (sessions_.has(place.id) || find(place.id) != kNoSlot) users_.hold(place.user, place.id);
+    const Slot now_at = find(place.id);
+    if (sessions_.has(place.id) || now_at != kNoSlot) users_.hold(place.user, place.id);
+    const bool may_be_away = place.kind == Place::Kind::ticket && place.is_reserved;
+    if (may_be_away && now_at != kNoSlot && may_reserve(tickets_[now_at])) keep_place(now_at);
   }
 }
 

@@ -53,7 +53,8 @@ struct HolderAnswer {
   std::optional<Result> result{};  // none: the log does not answer, or
   bool is_limited = false;         // there were too many
 };
-// Whether a row that said so has changed anything. `was_inside`: it had a session before.
+// Whether a row that said so has changed enough not to count against its client. `was_inside`: it
+// had a session before. A pass that is issued once more counts.
 inline bool is_change(const waiting::Renewal& renewal, bool) {
   const bool is_issued_again = renewal.age > Milliseconds(0);
   return renewal.use == waiting::Use::renewed && !is_issued_again;

@@ -55,7 +55,7 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
     next_.sweep = now + kSweepEvery;
     // A lease is renewed each third: two of these without are too many.
     commands.push_back(
-        store::Sweep{.limit = kSweepLimit, .silence = Duration(lease) * 2 / 3, .at = now});
+        store::Sweep{.limit = kSweepLimit, .silence = Duration(lease), .at = now});
   }
   if (now >= next_.totals) {
     next_.totals = now + kTotalsEvery;

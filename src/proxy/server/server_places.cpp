@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -35,6 +36,19 @@ SecretReply replace_in_memory(VisitorContext& context, const waiting::SecretChan
 }
 
 bool is_of_postgres(const config::Store& store) { return store.url.starts_with("postgres"); }
+
+// Since a process wrote to it, or to SQLite's log beside it; nullopt: there is none.
+std::optional<Duration> age_of(const std::filesystem::path& file) {
+  std::optional<Duration> age;
+  for (const auto& each : {file, std::filesystem::path(file.string() + "-wal")}) {
+    std::error_code error;
+    const auto written = std::filesystem::last_write_time(each, error);
+    if (error) continue;
+    const Duration since = std::filesystem::file_time_type::clock::now() - written;
+    age = std::min(age.value_or(since), since);
+  }
+  return age;
+}
 
 config::Problem problem(store::Failure failure) { return {"$.store.url", std::move(failure.text)}; }
 
@@ -74,7 +88,7 @@ std::optional<config::Problem> Server::Parts::keep_places(const Generation& gene
   return std::nullopt;
 }
 
-// Nothing waits for it: what fails is told, and tried again at the next start or reload.
+// What fails is told, and tried again at the next start or reload.
 void Server::Parts::forget_places(const config::Store& store) {
   if (store.url == "memory:") return;
   if (is_of_postgres(store)) {
@@ -83,8 +97,9 @@ void Server::Parts::forget_places(const config::Store& store) {
     return;
   }
   const std::filesystem::path file = places_file(store);
-  std::error_code unreadable;
-  if (!std::filesystem::exists(file, unreadable)) return;
+  // A start without them by mistake deletes none.
+  const auto age = age_of(file);
+  if (!age || *age < store.rooms_kept) return;
   if (const auto failure = proxy::forget_places(file))
     log.message(observe::Level::warn,
                 "places of former waiting rooms are not deleted: " + failure->text);

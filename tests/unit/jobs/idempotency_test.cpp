@@ -120,9 +120,15 @@ TEST_CASE("a request that says nothing of it goes by a verified tenant, else by 
   const auto bob = fields_of({{"Authorization", "Bearer bob"}});
   const spillway::config::IdempotencyPrincipal nothing;
   const spillway::config::IdempotencyPrincipal user{.fields = {"X-User"}, .cookies = {}};
+  CHECK(principal_of("acme", true, ann, nothing) == principal_of("acme", true, bob, nothing));
+  CHECK(principal_of("acme", true, ann, user) == principal_of("acme", ann));
+  const auto anonymous = fields_of(
+      {{"Authorization", "Bearer ann"}, {"X-User", ""}, {"Cookie", "session=; visits=1"}});
+  CHECK(principal_of("acme", true, anonymous, {.fields = {"X-User"}, .cookies = {"session"}}) ==
+        principal_of("acme", anonymous));
   for (const auto& by : {nothing, user}) {
-    CHECK(principal_of("acme", true, ann, by) == principal_of("acme", true, bob, by));
-    CHECK(principal_of("127.0.0.1", true, ann, by) != principal_of("127.0.0.1", fields_of({})));
+    CHECK(principal_of("127.0.0.1", true, fields_of({}), nothing) !=
+          principal_of("127.0.0.1", fields_of({})));
     CHECK(principal_of("127.0.0.1", false, ann, by) == principal_of("127.0.0.1", ann));
     CHECK(principal_of("127.0.0.1", false, bob, by) == principal_of("127.0.0.1", bob));
   }

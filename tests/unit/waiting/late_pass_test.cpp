@@ -249,4 +249,16 @@ TEST_CASE("after a restart a late first pass stands where it would have stood") 
   CHECK(door.ahead_of(1) == 0);
 }
 
+TEST_CASE("while places cannot be written down a late first pass is kept, and gets no ticket") {
+  Doorway doorway(terms_for(1));
+  doorway.pass(kTick);
+  const FirstPass entry = doorway.enter(1);
+  doorway.pass(kSlice + kTick);
+  doorway.fill(10, 1);
+  doorway.room.tick(doorway.now += kTick, {.newcomers = Newcomers::held});
+  CHECK(doorway.show(entry) == Use::late);
+  doorway.pass(kTick);
+  CHECK(doorway.show(entry) == Use::waits);
+}
+
 }  // namespace spillway::waiting

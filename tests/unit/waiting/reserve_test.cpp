@@ -345,6 +345,21 @@ TEST_CASE("a reservation that was made at a proxy that was cut off is one for th
   CHECK_FALSE(empty.view(3)->is_reserved);
 }
 
+TEST_CASE("so is one of a verified user where no other visitor may go") {
+  Terms terms = with_reservations();
+  terms.reserve.anonymous = false;
+  Hall hall(terms);
+  hall.fill();
+  Place place{.id = id_of(2), .kind = Place::Kind::ticket, .since = hall.now};
+  place.is_reserved = true;
+  Place anonymous = place;
+  anonymous.id = id_of(3);
+  place.user = kAnn;
+  hall.room.bring_back(std::vector<Place>{place, anonymous}, hall.now);
+  CHECK(hall.view(2)->is_reserved);
+  CHECK_FALSE(hall.view(3)->is_reserved);
+}
+
 TEST_CASE("a pause takes back the call of who is away, which is called again after it") {
   Hall hall;
   hall.fill();
