@@ -17,6 +17,9 @@ constexpr double kQueued = 1.25;  // times without a queue
 // Requests in a mean of which the least is kept. It is below the true mean by chance, a little.
 constexpr double kEnoughLeast = 100;
 constexpr double kMostOfLeast = 1.1;
+// Requests that begin to those that end: beyond it work grows, and those that began count with a
+// part of their time. Less would discard the first mean of an overload, which has no queue yet.
+constexpr double kMostGrowth = 2;
 // Of its requests. Failures are quick.
 constexpr double kMostSucceed = 0.9;
 // Requests in the recent mean; older ones have less weight.
@@ -79,7 +82,8 @@ void SlotTimes::note_least(const LimitSample& sample) {
   if (requests < kEnoughLeast || twice_.seconds < kMean ||
       requests * twice_.seconds < 2 * twice_.slot_seconds)
     return;
-  if (twice_succeeded_ >= kMostSucceed * twice_.requests)
+  const bool is_steady = twice_began_ <= kMostGrowth * twice_.requests;
+  if (is_steady && twice_succeeded_ >= kMostSucceed * twice_.requests)
     lower(least_, twice_.slot_seconds / requests);
   twice_ = {};
   twice_began_ = twice_succeeded_ = 0;

@@ -101,6 +101,23 @@ TEST_CASE("requests that fail at once say nothing of how long the others take") 
   CHECK(course.times.quiet() == doctest::Approx(0.25).epsilon(0.1));
 }
 
+TEST_CASE("a step of the load does not make requests look shorter") {
+  for (const Duration phase : {0s, 3s, 6s, 9s, 12s, 15s}) {
+    CAPTURE(phase.count());
+    Course course;
+    course.run(30, 5, 60s + phase);                             // 6 a second
+    for (double at_work = 30; at_work < 210; at_work += 3.6) {  // 42 a second, for 5 s
+      course.times.step({.span = 100ms,
+                         .slot_seconds = at_work * 0.1,
+                         .succeeded = 1,
+                         .admitted = 4.2,
+                         .released = 0.6});
+    }
+    course.run(210, 5, 10s);
+    CHECK(course.times.least() >= 0.78 * 5);  // below 0.73 it looks like a queue
+  }
+}
+
 TEST_CASE("a crowd that ends together counts from its beginning") {
   Course course;
   course.run(50, 0.25, 10s);
