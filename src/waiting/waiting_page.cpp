@@ -314,22 +314,24 @@ class Filling {
     return form.append("\"><button>").append(escaped(texts_.find("take"))) + "</button></form>";
   }
 
-  bool is_reserved() const { return content_.reservation == Reservation::made; }
+  bool is_reserved() const { return content_.reservation.state == Reservation::State::made; }
 
   // Of the two, the script shows the one whose member of the status is true.
   std::string reserve() const {
-    if (content_.reservation == Reservation::none) return "";
-    const auto unless = [this](Reservation shown) {
-      return content_.reservation == shown ? ">" : " hidden>";
+    if (content_.reservation.state == Reservation::State::none) return "";
+    const auto unless = [this](Reservation::State shown) {
+      return content_.reservation.state == shown ? ">" : " hidden>";
     };
     const auto about = [this](std::string_view key) {
-      return escaped(fill_text(texts_.find(key), 'a', lasting(content_.claim))) + "</p>";
+      return escaped(fill_text(texts_.find(key), 'a', lasting(content_.reservation.claim))) +
+             "</p>";
     };
     std::string html = "<form class=\"away\" data-when=\"may_reserve\" method=\"post\" action=\"";
     html.append(escaped(content_.status_path)).append("/reserve\"");
-    html.append(unless(Reservation::open)).append("<p>").append(about("reserve_about"));
+    html.append(unless(Reservation::State::open)).append("<p>").append(about("reserve_about"));
     html.append("<button>").append(escaped(texts_.find("reserve"))).append("</button></form>");
-    html.append("<p class=\"away note\" data-when=\"reserved\"").append(unless(Reservation::made));
+    html.append("<p class=\"away note\" data-when=\"reserved\"")
+        .append(unless(Reservation::State::made));
     return html.append(about("reserved"));
   }
 

@@ -44,12 +44,16 @@
 
 namespace spillway::waiting {
 
-// Whether the place may become a reservation.
-enum class Reservation : std::uint8_t {
-  none,    // there are none
-  closed,  // not now, or not for this visitor
-  open,
-  made
+struct Reservation {
+  // Whether the place may become one.
+  enum class State : std::uint8_t {
+    none,    // there are none
+    closed,  // not now, or not for this visitor
+    open,
+    made
+  };
+  State state = State::none;
+  Milliseconds claim{0};  // how long its visitor has to come in
 };
 
 // Of any of the texts each character is shown as it is: nothing in them is markup.
@@ -73,8 +77,7 @@ struct PageContent {
   std::string_view why{};  // paused, higher_tier, returned, busy, early, lot, or empty
   std::optional<Milliseconds> waited{};
   std::uint32_t extensions = 0;  // of a called one: how often it may have more time
-  Reservation reservation = Reservation::none;
-  Milliseconds claim{0};     // with a reservation: how long it has to come in
+  Reservation reservation{};
   bool refreshes = true;     // without scripts it loads itself again, every 20 s or `poll`
   std::string_view offer{};  // if it is offered: what its form sends
   std::optional<Challenge> challenge{};        // what the script does before there is a place

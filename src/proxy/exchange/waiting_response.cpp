@@ -26,11 +26,12 @@ const config::PageTemplate* own_page(const config::WaitingRoom& settings) {
 }
 
 waiting::Reservation reservation_of(const WaitingFacts& facts) {
-  using waiting::Reservation;
-  if (!facts.settings.tickets.reserve) return Reservation::none;
+  using State = waiting::Reservation::State;
+  const auto& terms = facts.settings.tickets.reserve;
+  if (!terms) return {};
   const auto& view = facts.status.view;
-  if (view && view->is_reserved) return Reservation::made;
-  return view && view->may_reserve ? Reservation::open : Reservation::closed;
+  if (view && view->is_reserved) return {State::made, terms->claim};
+  return {view && view->may_reserve ? State::open : State::closed, terms->claim};
 }
 
 // `notice` and `path`, room_path(): the content refers to them.
@@ -44,7 +45,6 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
   const auto estimate = waits ? view->estimate : std::nullopt;
   const bool has_place = waits && !view->is_drawn_later;
   const bool is_early = waits && view->begins;
-  const auto& reserve = facts.settings.tickets.reserve;
   return waiting::PageContent{
       .room = facts.room.name(),
       .accept_language = languages != nullptr ? languages->value : std::string_view{},
@@ -63,7 +63,6 @@ waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders
       .waited = waits ? std::optional(facts.room.time_at(facts.now) - view->joined) : std::nullopt,
       .extensions = is_called ? view->extensions : 0,
       .reservation = reservation_of(facts),
-      .claim = reserve ? reserve->claim : Milliseconds(0),
       .refreshes = !http::has_cookie(facts.request.head.fields, kStillCookie),
       .offer = facts.offer,
       .challenge = facts.status.challenge,

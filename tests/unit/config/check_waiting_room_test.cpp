@@ -281,7 +281,7 @@ TEST_CASE("a reservation needs a webhook that tells of it, and goes with no reso
   check_problem(reserving(""), path, "webhook, which is missing");
   check_problem(reserving(told(R"(,"events":["reserved"])")), path, "needs the event called");
   check_problem(reserving(told(R"(,"events":["called"])")), path, "needs the event reserved");
-  check_problem(reserving(told("") + R"(,"resources":[{"type":"gpu"}])"), path, "away");
+  check_problem(reserving(told("") + R"(,"resources":[{"type":"gpu","count":1}])"), path, "away");
   check_problem(reserving(told(""), R"({"keep_ms":200000})"), path + ".keep_ms", "at least");
   check_problem(reserving(told(""), R"({"claim_ms":60000})"), path + ".claim_ms", "at least");
   check_problem(reserving(told(""), R"({"keep_ms":43200001})"), path + ".keep_ms", "43200000");

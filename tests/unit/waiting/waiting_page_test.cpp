@@ -140,19 +140,19 @@ TEST_CASE("a page offers to leave and be called to who may, and tells who has th
   CHECK_FALSE(contains(waiting_page(content()), "/reserve\""));
   for (const PageTexts& texts : page_languages()) {
     PageContent away = content("waiting", texts.tag());
-    away.claim = Milliseconds(900'000);
-    for (const Reservation each : {Reservation::closed, Reservation::open, Reservation::made}) {
-      away.reservation = each;
+    using State = Reservation::State;
+    for (const State each : {State::closed, State::open, State::made}) {
+      away.reservation = {each, Milliseconds(900'000)};
       const std::string page = waiting_page(away);
       const std::string form =
           between(page, "data-when=\"may_reserve\" method=\"post\" action=\"", "</form>");
       const std::string note = between(page, "data-when=\"reserved\"", "</p>");
       CHECK(form.starts_with("/_spillway/rooms/sale/reserve\""));
-      CHECK(contains(form, "reserve\" hidden>") == (each != Reservation::open));
-      CHECK(contains(note, " hidden>") == (each != Reservation::made));
+      CHECK(contains(form, "reserve\" hidden>") == (each != State::open));
+      CHECK(contains(note, " hidden>") == (each != State::made));
       CHECK((contains(form, "15") && contains(note, "15") && !contains(form + note, "{a}")));
       for (const std::string_view stays : {std::string_view("/refresh/off"), texts.find("keep")})
-        CHECK(contains(page, stays) == (each != Reservation::made));
+        CHECK(contains(page, stays) == (each != State::made));
       CHECK(compressed_size(page) <= 9 * 1024);
     }
   }
