@@ -162,7 +162,8 @@ TEST_CASE(
       R"(","route":"export","tenant":"127.0.0.1","state":"leased","attempts":0})"));
   REQUIRE(desk.come_to(1, "state=dead"));
   desk.post("/jobs/replay", {{"dry_run", false}, {"limit", 1}});
-  CHECK(proxy.process().wait_for_output("\"id\":\"" + id + R"(","state":"queued"})"));
+  CHECK(proxy.process().wait_for_output(
+      "\"id\":\"" + id + R"(","route":"export","tenant":"127.0.0.1","state":"queued")"));
   const std::string page = desk.ask("GET", "/metrics").body;
   CHECK(page.find("\nspillway_jobs_replayed_total 1\n") != std::string::npos);
 }

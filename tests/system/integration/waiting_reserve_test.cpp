@@ -100,7 +100,9 @@ TEST_CASE("a visitor leaves by the page's form, is called while it is away, and 
   CHECK(after.find("15 min") != std::string::npos);
   CHECK(full.report(id).at("reserved") == true);
 
-  // Both go. One is called; the other, that has not reserved, is not.
+  // Both go. One is called; the other, that has not reserved, is not. It has asked as the page's
+  // script does, so it is soon missed.
+  other.poll();
   REQUIRE(full.is_gone(control));
   CHECK(full.report(id).at("present") == true);
   full.make_room();
@@ -160,7 +162,7 @@ TEST_CASE("a program reserves with its token at the address that it is told, and
   CHECK_FALSE(links_to(reserved));
   CHECK(ask("POST", address, token(reserved) + kEmpty).status() == 200);  // again
   full.make_room();
-  const auto events = events_of(full.receiver.requests(6), state.at("id"));
+  const auto events = events_of(full.receiver.requests(7), state.at("id"));
   REQUIRE(events.size() == 3);
   CHECK(events[1].at("event") == "reserved");
   CHECK_FALSE(events[1].contains("user"));

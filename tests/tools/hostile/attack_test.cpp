@@ -124,7 +124,7 @@ TEST_CASE("a crowd has as many connections as its manner, and none after it was 
   }
   std::array<char, 4> begin;
   for (tcp::socket& each : accepted) asio::read(each, asio::buffer(begin));
-  CHECK(std::string(begin.data(), 4) == "GET ");
+  CHECK(std::string(begin.data(), 4) == "POST");
   const Usage usage = crowd.stop();
   CHECK(from == std::map<std::string, int>{{"127.0.2.1", 2}, {"127.0.2.2", 1}});
   CHECK(usage.connections == 3);

@@ -253,7 +253,7 @@ TEST_CASE("while places cannot be written down a late first pass is kept, and ge
   Doorway doorway(terms_for(1));
   doorway.pass(kTick);
   const FirstPass entry = doorway.enter(1);
-  doorway.pass(kSlice + kTick);
+  doorway.pass(kOverASlice);
   doorway.fill(10, 1);
   doorway.room.tick(doorway.now += kTick, {.newcomers = Newcomers::held});
   CHECK(doorway.show(entry) == Use::late);
