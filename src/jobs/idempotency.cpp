@@ -98,7 +98,8 @@ std::string principal_of(std::string_view tenant, bool is_verified, const http::
   }
   // One that says nothing of who it is, where it could, goes by all its credentials.
   const bool may_say = !by.fields.empty() || !by.cookies.empty();
-  if (named.empty() && (may_say || !is_verified)) return principal_of(tenant, fields);
+  if (named.empty() && !is_verified) return principal_of(tenant, fields);
+  if (named.empty() && may_say) return principal_of(tenant, fields) + "\n\n\nverified";
   return std::string(tenant) + (is_verified ? "\n\n\nverified" : "\n\n\naddress") + named;
 }
 

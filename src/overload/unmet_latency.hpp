@@ -23,14 +23,17 @@ class UnmetLatency {
     since_ = former.since_;
   }
 
-  // Between exit and enter thresholds nothing changes but that it goes on.
+  // Begins with a breach; between the exit and enter thresholds it goes on.
   void step(const OverloadSignals& signals, TimePoint now) {
     const auto judged = tail_.judge(signals);
     const bool is_satisfied = !judged || judged->is_satisfied;
-    if (is_satisfied != is_on_ || !since_) since_ = now;
-    if (now - *since_ < patience_ || (!is_on_ && !judged->is_breached)) return;
+    if (is_satisfied != is_on_)
+      since_.reset();
+    else if (!since_ && (is_on_ || judged->is_breached))
+      since_ = now;
+    if (!since_ || now - *since_ < patience_) return;
     is_on_ = !is_on_;
-    since_ = now;
+    since_.reset();
   }
 
   bool is_on() const { return is_on_; }
@@ -41,7 +44,7 @@ class UnmetLatency {
   TailLatency tail_;
   Duration patience_;
   bool is_on_ = false;
-  std::optional<TimePoint> since_;  // the last tick that spoke for is_on_
+  std::optional<TimePoint> since_;  // it speaks against is_on_
 };
 
 }  // namespace spillway::overload

@@ -242,7 +242,8 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
   }
 }
 
-// To its own place. It is called again once it was heard of, a reserved one as soon as may be.
+// To its own place. It is called again once it was heard of, a reserved one as soon as may be, but
+// not before those that have missed fewer calls.
 void WaitingRoom::send_back(Slot slot) {
   Ticket& ticket = tickets_[slot];
   --lane(slot).called.of(ticket.coming);
@@ -250,7 +251,10 @@ void WaitingRoom::send_back(Slot slot) {
   if (ticket.coming != Coming::away) lane(slot).since.calls -= 1;
   stock_.take_back(ticket.id);
   journal_.note(ticket.id);
-  if (ticket.is_reserved) line(slot).set_present(member(slot), true);
+  if (ticket.is_reserved && ticket.missed > 0)
+    lane(slot).passed_over.insert(slot);
+  else if (ticket.is_reserved)
+    line(slot).set_present(member(slot), true);
   set_deadline(slot, ticket.heard + kept_for(ticket));
 }
 
@@ -294,8 +298,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
   counts_.entry.is_paced = false;
   if (calls_nobody() || orders_.has_ended || !terms_.start.is_over(now)) return;
   const std::size_t free = room(now);
-  bring_forward(free);
-  for (;;) {
+  for (bool is_first = true;; is_first = false) {
     double expected = 0;
     for (const Lane& lane : lanes_) {
       // Of those who have not come yet, fewer will than of all who are called. Nothing is kept free
@@ -306,6 +309,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
                   static_cast<double>(lane.called.lapsed) * kLateShare;
     }
     if (expected + 0.5 >= static_cast<double>(free)) return;
+    if (is_first) bring_forward(free);
     const Slot next = take_turn(free, now);
     if (next == kNoSlot) return;
     // Who is away does not come at once: away_at_once() is what bounds such calls.

@@ -5,6 +5,7 @@
 // time; when it comes it goes before them (Coming::at_door). So that those who come find room soon,
 // only some are called at a time; others are passed over until there are fewer again.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "waiting/waiting_room.hpp"
@@ -64,24 +65,25 @@ void WaitingRoom::pass_over(Slot slot) {
   lane(slot).passed_over.insert(slot);
 }
 
-// As many as may be called again, in their order. Some may have ended meanwhile, or be back.
+// As many as may be called again: those first that have missed fewer calls, so that visitors that
+// never come hold up no other. Some may have ended meanwhile, or be back.
 void WaitingRoom::bring_forward(std::size_t free) {
   for (Lane& lane : lanes_) {
     if (lane.passed_over.empty()) continue;
     const std::size_t most = away_at_once(lane, free);
     if (lane.called.away >= most) continue;
-    std::vector<std::pair<std::size_t, Slot>> waiting;  // with how many are before it
+    std::vector<std::tuple<std::uint32_t, std::size_t, Slot>> waiting;  // missed, ahead
     for (const Slot slot : lane.passed_over) {
       const Ticket& ticket = tickets_[slot];
       const bool is_there = find(ticket.id) == slot && ticket.is_reserved && !ticket.is_called();
       if (is_there && !line(slot).is_present(member(slot)))
-        waiting.emplace_back(line(slot).ahead(member(slot)).all(), slot);
+        waiting.emplace_back(ticket.missed, line(slot).ahead(member(slot)).all(), slot);
     }
     const std::size_t some = std::min(most - lane.called.away, waiting.size());
     std::ranges::partial_sort(waiting, waiting.begin() + static_cast<std::ptrdiff_t>(some));
     lane.passed_over.clear();
     for (std::size_t n = 0; n < waiting.size(); ++n) {
-      const Slot slot = waiting[n].second;
+      const Slot slot = std::get<2>(waiting[n]);
       if (n < some)
         line(slot).set_present(member(slot), true);
       else

@@ -114,7 +114,10 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
     const Slot now_at = find(place.id);
     if (sessions_.has(place.id) || now_at != kNoSlot) users_.hold(place.user, place.id);
     const bool may_be_away = place.kind == Place::Kind::ticket && place.is_reserved;
-    if (may_be_away && now_at != kNoSlot && may_reserve(tickets_[now_at])) keep_place(now_at);
+    if (may_be_away && now_at != kNoSlot && may_reserve(tickets_[now_at])) {
+      heard(now_at, now);
+      keep_place(now_at);
+    }
   }
 }
 

@@ -250,9 +250,9 @@ Task<Answer> WaitingResource::extend_call() {
 // A visitor that waits goes, and is called. To that its token is needed: no id is enough.
 Task<Answer> WaitingResource::reserve() {
   const Answer told = co_await reserve_place(std::nullopt);
-  if (!http::prefers_html(request_.head.fields)) co_return told;
+  if (!given_ || !http::prefers_html(request_.head.fields)) co_return told;
   response_ = back_to_page(request_.head);
-  if (given_) add_token(response_, *room_, *settings_, *given_, services_.now(), false);
+  add_token(response_, *room_, *settings_, *given_, services_.now(), false);
   co_return WaitingReport{};
 }
 
@@ -270,7 +270,7 @@ Task<Answer> WaitingResource::reserve_place(std::optional<waiting::TicketId> id)
   if (!is_its_user && !reserve->anonymous)
     co_return waiting_told(403, "Only a verified user, who can be reached, is called while away.");
   waiting::Reserve command{{*token}};
-  if (!user.name.empty()) {
+  if (is_its_user || (!user.name.empty() && token->user.is_nobody())) {
     const nlohmann::json quoted = std::string(user.name);
     command.user = quoted.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }

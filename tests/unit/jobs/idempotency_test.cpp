@@ -121,10 +121,11 @@ TEST_CASE("a request that says nothing of it goes by a verified tenant, else by 
   const spillway::config::IdempotencyPrincipal nothing;
   const spillway::config::IdempotencyPrincipal user{.fields = {"X-User"}, .cookies = {}};
   CHECK(principal_of("acme", true, ann, nothing) == principal_of("acme", true, bob, nothing));
-  CHECK(principal_of("acme", true, ann, user) == principal_of("acme", ann));
+  CHECK(principal_of("acme", true, ann, user) != principal_of("acme", true, bob, user));
+  CHECK(principal_of("127.0.0.1", true, ann, user) != principal_of("127.0.0.1", false, ann, user));
   const auto anonymous = fields_of(
       {{"Authorization", "Bearer ann"}, {"X-User", ""}, {"Cookie", "session=; visits=1"}});
-  CHECK(principal_of("acme", true, anonymous, {.fields = {"X-User"}, .cookies = {"session"}}) ==
+  CHECK(principal_of("acme", false, anonymous, {.fields = {"X-User"}, .cookies = {"session"}}) ==
         principal_of("acme", anonymous));
   for (const auto& by : {nothing, user}) {
     CHECK(principal_of("127.0.0.1", true, fields_of({}), nothing) !=

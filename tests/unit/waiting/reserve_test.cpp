@@ -360,6 +360,21 @@ TEST_CASE("so is one of a verified user where no other visitor may go") {
   CHECK_FALSE(hall.view(3)->is_reserved);
 }
 
+TEST_CASE("who has missed calls is called again after those who have missed fewer") {
+  Terms terms = with_reservations();
+  terms.reserve.keep = 240 * kMinute;
+  Hall hall(terms);
+  hall.fill();
+  for (std::uint64_t n = 2; n <= 5; ++n) {
+    hall.join(n);
+    REQUIRE(hall.reserve(n));
+  }
+  hall.leave(1);
+  hall.pass(50 * kMinute);  // three that do not come, for a quarter of an hour each
+  CHECK(hall.is_called(5));
+  CHECK(hall.enter(5));
+}
+
 TEST_CASE("a pause takes back the call of who is away, which is called again after it") {
   Hall hall;
   hall.fill();
