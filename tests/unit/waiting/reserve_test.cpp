@@ -363,6 +363,8 @@ TEST_CASE("so is one of a verified user where no other visitor may go") {
 TEST_CASE("who has missed calls is called again after those who have missed fewer") {
   Terms terms = with_reservations();
   terms.reserve.keep = 240 * kMinute;
+  terms.expected_stay = 15 * kMinute;  // so one is called at a time
+  terms.max_wait = 600 * kMinute;
   Hall hall(terms);
   hall.fill();
   for (std::uint64_t n = 2; n <= 5; ++n) {
@@ -370,7 +372,7 @@ TEST_CASE("who has missed calls is called again after those who have missed fewe
     REQUIRE(hall.reserve(n));
   }
   hall.leave(1);
-  hall.pass(50 * kMinute);  // three that do not come, for a quarter of an hour each
+  hall.pass(40 * kMinute);  // each has a quarter of an hour
   CHECK(hall.is_called(5));
   CHECK(hall.enter(5));
 }
