@@ -132,9 +132,8 @@ void describe_limits(Visitor& visit, WaitingRoom& x) {
   visit("abandon_ms", x.tickets.abandon, Range{150'000, kDay},
         "A visitor that has sent nothing for so long loses its place.");
   visit("max_wait_ms", x.tickets.max_wait, Range{1000, kDay},
-        "Nobody is given a place that is not reached within this at the measured rate of entry "
-        "(until it is known, by expected_stay_ms); it is told so at the door. No ticket expires by "
-        "it.");
+        "A visitor whose place would take longer than this at the measured rate of entry (until it "
+        "is known, by expected_stay_ms) gets no place, and is told so. No ticket expires by it.");
   visit("max_tickets", x.tickets.most, Range{1, 10'000'000}, "Most who may wait.");
   visit("joins_per_second", x.tickets.joins_per_second, Range{1, 1'000'000},
         "Tickets made for one client address (an IPv6 /64), ten times as many at once; beyond it "

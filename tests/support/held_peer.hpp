@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <csignal>
 #include <cstddef>
+#include <cstdint>
 
 #include "support/event.hpp"
 #include "support/proxy_process.hpp"
@@ -30,6 +32,28 @@ struct HeldPeer {
     REQUIRE(peer.wait_until([&](const auto& seen) { return seen.requests == before + 1; }));
     return client;
   }
+};
+
+// A proxy that drains while it has a request at work.
+class DrainingProxy {
+ public:
+  explicit DrainingProxy(int signal = SIGTERM) {
+    process().signal(signal);
+    REQUIRE(process().wait_for_output(R"("event":"draining")"));
+  }
+
+  ChildProcess& process() { return proxy_.process(); }
+  std::uint16_t admin_port() const { return proxy_.admin_port(); }
+  // The request is answered.
+  void answer() {
+    held_.go.set();
+    CHECK(client_.read_response().body == "late");
+  }
+
+ private:
+  HeldPeer held_;
+  ProxyProcess proxy_{configuration({held_.peer.address()})};
+  RawClient client_ = held_.asking(proxy_);
 };
 
 }  // namespace spillway::support

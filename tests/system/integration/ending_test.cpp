@@ -48,15 +48,8 @@ std::vector<json> access_lines(const std::string& log) {
 }  // namespace
 
 TEST_CASE("SIGQUIT drains as SIGTERM does") {
-  HeldPeer held;
-  ProxyProcess proxy(configuration({held.peer.address()}));
-  RawClient client = held.asking(proxy);
-  proxy.process().signal(SIGQUIT);
-  CHECK(proxy.process().wait_for_output(R"("event":"draining")"));
-  SUBCASE("what runs is finished") {
-    held.go.set();
-    CHECK(client.read_response().body == "late");
-  }
+  DrainingProxy proxy(SIGQUIT);
+  SUBCASE("what runs is finished") { proxy.answer(); }
   SUBCASE("a second one ends at once") { proxy.process().signal(SIGQUIT); }
   CHECK(proxy.process().wait(5s) == 0);  // the drain would take 30 s
 }
@@ -127,11 +120,7 @@ TEST_CASE("a response that is cut off is logged with the bytes that were sent of
 }
 
 TEST_CASE("a process that starts while another one drains serves, and then has its admin port") {
-  HeldPeer held;
-  ProxyProcess former(configuration({held.peer.address()}));
-  RawClient client = held.asking(former);
-  former.process().signal(SIGTERM);
-  REQUIRE(former.process().wait_for_output(R"("event":"draining")"));
+  DrainingProxy former;
   CountingBackend backend({});
   const std::uint16_t admin_port = former.admin_port();
   const TemporaryDirectory directory;
@@ -150,8 +139,7 @@ TEST_CASE("a process that starts while another one drains serves, and then has i
   CHECK(RawClient(port).ask(get("/")).status() == 200);
   CHECK(log.find(R"("listener":"admin")") == std::string::npos);
 
-  held.go.set();
-  CHECK(client.read_response().body == "late");
+  former.answer();
   CHECK(former.process().wait() == 0);
   CHECK(next.wait_for_output(R"("listener":"admin")"));
   CHECK(RawClient(admin_port).ask("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n").status() ==
@@ -161,11 +149,7 @@ TEST_CASE("a process that starts while another one drains serves, and then has i
 }
 
 TEST_CASE("a process whose admin port another server takes meanwhile says so and serves on") {
-  HeldPeer held;
-  ProxyProcess former(configuration({held.peer.address()}));
-  RawClient client = held.asking(former);
-  former.process().signal(SIGTERM);
-  REQUIRE(former.process().wait_for_output(R"("event":"draining")"));
+  DrainingProxy former;
   const std::uint16_t admin_port = former.admin_port();
   const TemporaryDirectory directory;
   const json settings = configuration(
@@ -173,8 +157,7 @@ TEST_CASE("a process whose admin port another server takes meanwhile says so and
   ChildProcess next({in_build("spillway"), "run", "--config",
                      directory.write("spillway.json", settings.dump()).string()});
   REQUIRE(next.wait_for_output(R"("listener":"proxy")"));
-  held.go.set();
-  CHECK(client.read_response().body == "late");
+  former.answer();
   auto other = taken(admin_port);  // mostly sooner than the next attempt
   CHECK(former.process().wait() == 0);
   if (other) {

@@ -9,17 +9,12 @@
 #include "fuzz/path_backends.hpp"
 #include "fuzz/path_reference.hpp"
 #include "traffic/classify.hpp"
+#include "unit/traffic/class_routes.hpp"
 
 using namespace spillway;
 using namespace spillway::traffic;
 
 namespace {
-
-config::Route route(std::string path, unsigned traffic_class) {
-  return {.name = path,
-          .match = {.path = path},
-          .traffic_class = ClassId{static_cast<unsigned char>(traffic_class)}};
-}
 
 config::Config shop() {
   config::Config config;
