@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "store/job_store.hpp"
+#include "store/contract/job_store.hpp"
 
 namespace spillway::job_bench {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/jobs/figures.hpp"
-#include "store/job_store.hpp"
+#include "store/contract/job_store.hpp"
 
 namespace spillway::job_bench {
 

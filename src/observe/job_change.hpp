@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "store/command.hpp"
+#include "store/contract/command.hpp"
 
 namespace spillway::observe {
 

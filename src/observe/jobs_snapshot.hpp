@@ -9,7 +9,7 @@
 #include "base/time.hpp"
 #include "jobs/job.hpp"
 #include "observe/job_counts.hpp"
-#include "store/command.hpp"
+#include "store/contract/command.hpp"
 
 namespace spillway::observe {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/command.hpp"
+#include "store/contract/command.hpp"
 
 namespace spillway::store {
 

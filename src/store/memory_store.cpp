@@ -1,6 +1,6 @@
 #include "store/memory_store.hpp"
 
-#include "store/clock_steps.hpp"
+#include "store/contract/clock_steps.hpp"
 #include "store/memory_jobs.hpp"
 
 namespace spillway::store {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "store/job_store.hpp"
+#include "store/contract/job_store.hpp"
 
 namespace spillway::store {
 

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "jobs/life.hpp"
-#include "store/filter.hpp"
+#include "store/contract/filter.hpp"
 #include "store/memory_jobs.hpp"
 
 namespace spillway::store {

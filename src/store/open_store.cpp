@@ -1,11 +1,11 @@
 // Opens the store that a URL names.
 #include <string_view>
 
-#include "store/job_store.hpp"
+#include "store/contract/job_store.hpp"
 #include "store/memory_store.hpp"
-#include "store/postgres.hpp"
+#include "store/postgres/postgres.hpp"
 #include "store/sealed_store.hpp"
-#include "store/sqlite.hpp"
+#include "store/sqlite/sqlite.hpp"
 
 namespace spillway::store {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "jobs/job_id.hpp"
-#include "store/key.hpp"
+#include "store/contract/key.hpp"
 
 namespace spillway::store {
 

@@ -10,8 +10,8 @@
 
 #include <memory>
 
-#include "store/job_store.hpp"
-#include "store/key.hpp"
+#include "store/contract/job_store.hpp"
+#include "store/contract/key.hpp"
 
 namespace spillway::store {
 

@@ -16,7 +16,7 @@
 #include <variant>
 
 #include "jobs/job_id.hpp"
-#include "store/command.hpp"
+#include "store/contract/command.hpp"
 
 namespace spillway::proxy {
 

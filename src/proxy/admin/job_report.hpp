@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "jobs/job.hpp"
-#include "store/command.hpp"
+#include "store/contract/command.hpp"
 
 namespace spillway::proxy {
 

@@ -5,8 +5,8 @@
 #include "http/problem.hpp"
 #include "http/target.hpp"
 #include "proxy/exchange/exchange.hpp"
-#include "proxy/exchange/limit_detail.hpp"
-#include "proxy/exchange/logged_path.hpp"
+#include "proxy/request/limit_detail.hpp"
+#include "proxy/request/logged_path.hpp"
 
 namespace spillway::proxy {
 

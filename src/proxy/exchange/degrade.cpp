@@ -1,7 +1,7 @@
 // Degraded responses, and stored ones in place of the upstream's failure.
 #include "http/local_response.hpp"
 #include "overload/degraded_answer.hpp"
-#include "proxy/exchange/answer_source.hpp"
+#include "proxy/call/answer_source.hpp"
 #include "proxy/exchange/exchange.hpp"
 
 namespace spillway::proxy {

@@ -1,8 +1,8 @@
 #include "proxy/exchange/event_stream.hpp"
 
-#include "proxy/exchange/lingering_call.hpp"
-#include "proxy/exchange/received_body.hpp"
+#include "proxy/call/lingering_call.hpp"
 #include "proxy/net/transfer.hpp"
+#include "proxy/request/received_body.hpp"
 
 namespace spillway::proxy {
 
@@ -11,9 +11,9 @@ using observe::TunnelEnd;
 Task<> EventStream::run() {
   const auto [how, is_of_client] = co_await relay();
   if (is_of_client) {
-    services_.owner.begin_lingering(left_event_stream(std::move(parts_.connection),
-                                                      std::move(parts_.permit), how, parts_.reader,
-                                                      services_.now()));
+    LingeringCall::begin(
+        services_, left_event_stream(std::move(parts_.connection), std::move(parts_.permit), how,
+                                     parts_.reader, services_.now()));
     co_return;
   }
   parts_.connection->retire();

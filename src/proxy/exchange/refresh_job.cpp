@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "http/framing.hpp"
-#include "proxy/exchange/answer_source.hpp"
-#include "proxy/exchange/background_response.hpp"
+#include "proxy/call/answer_source.hpp"
+#include "proxy/call/background_response.hpp"
 
 namespace spillway::proxy {
 
@@ -39,7 +39,16 @@ RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
   lookup_.revalidate(*request.lookup.cache(), request.lookup.stored());
 }
 
-bool RefreshJob::begin() {
+void RefreshJob::begin(Services& services, const RefreshRequest& request) {
+  Circuits& circuits = request.served.generation->circuits(request.served.subject.upstream);
+  if (services.draining || circuits.time_until_allowed().count() != 0) return;
+  auto job = std::make_unique<RefreshJob>(services, request);
+  if (!job->takes_slot()) return;
+  services.owner.begin(*job);
+  job.release()->run();
+}
+
+bool RefreshJob::takes_slot() {
   if (services_.recent.failed_lately(key_.hash(), request_.arrived) || !flight_.try_lead())
     return false;
   if (admission_.take_free_slot(request_.arrived)) return true;
@@ -67,7 +76,7 @@ Detached RefreshJob::run() {
   request_.metrics().cache_refresh(request_.subject.route, result);
   flight_.land(cache::Landing::nothing);
   call_.abandon();
-  services_.owner.end_refresh(*this);
+  services_.owner.end(*this);
 }
 
 // Reads the response into the cache. False when it was not stored.

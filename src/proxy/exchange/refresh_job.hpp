@@ -6,17 +6,17 @@
 #include <string_view>
 
 #include "http/body.hpp"
-#include "proxy/exchange/admission.hpp"
-#include "proxy/exchange/cache_fill.hpp"
-#include "proxy/exchange/cache_lookup.hpp"
-#include "proxy/exchange/client_info.hpp"
-#include "proxy/exchange/flight_membership.hpp"
-#include "proxy/exchange/request_context.hpp"
-#include "proxy/exchange/services.hpp"
-#include "proxy/exchange/swept.hpp"
-#include "proxy/exchange/upstream_call.hpp"
+#include "proxy/cache/cache_fill.hpp"
+#include "proxy/cache/cache_lookup.hpp"
+#include "proxy/cache/flight_membership.hpp"
+#include "proxy/call/upstream_call.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
+#include "proxy/request/admission.hpp"
+#include "proxy/request/client_info.hpp"
+#include "proxy/request/request_context.hpp"
+#include "proxy/request/services.hpp"
+#include "proxy/request/swept.hpp"
 
 namespace spillway::proxy {
 
@@ -32,11 +32,12 @@ class RefreshJob final : public Swept {
   RefreshJob(Services& services, const RefreshRequest& request);
   ~RefreshJob() = default;
 
-  // False, without effect, when no slot is free or the key is being revalidated already.
-  bool begin();
-  // Gives the object back to the worker at the end.
-  Detached run();
+  // Without effect if the worker drains, no circuit allows it, no slot is free, or the key is being
+  // revalidated already.
+  static void begin(Services& services, const RefreshRequest& request);
 
+  // Owned:
+  Kind kind() const override { return Kind::refresh; }
   // Swept:
   void wake_if_late(TimePoint now) override;
   int watched_client() override { return -1; }
@@ -47,6 +48,8 @@ class RefreshJob final : public Swept {
   void abandon() override { frame_.destroy(); }
 
  private:
+  bool takes_slot();
+  Detached run();
   Task<bool> store_response();
 
   Services& services_;

@@ -5,10 +5,10 @@
 
 #include "cache/rules/reading.hpp"
 #include "config/choices.hpp"
-#include "proxy/exchange/lingering_call.hpp"
-#include "proxy/exchange/long_lived.hpp"
-#include "proxy/exchange/received_body.hpp"
-#include "proxy/exchange/upload_pace.hpp"
+#include "proxy/call/lingering_call.hpp"
+#include "proxy/request/long_lived.hpp"
+#include "proxy/request/received_body.hpp"
+#include "proxy/request/upload_pace.hpp"
 
 namespace spillway::proxy {
 
@@ -99,9 +99,9 @@ std::optional<Fault> ResponseRelay::begin_event_stream() {
 
 // Its head was not sent: nothing goes on.
 void ResponseRelay::drop_event_stream(observe::TunnelEnd how) {
-  to_.services.owner.begin_lingering(left_event_stream(std::move(stream_connection_),
-                                                       std::move(to_.call.permit()), how, reader_,
-                                                       to_.services.now()));
+  LingeringCall::begin(
+      to_.services, left_event_stream(std::move(stream_connection_), std::move(to_.call.permit()),
+                                      how, reader_, to_.services.now()));
   is_event_stream_ = false;
 }
 

@@ -7,20 +7,20 @@
 #include <string_view>
 
 #include "http/body.hpp"
-#include "proxy/exchange/admission.hpp"
-#include "proxy/exchange/cache_fill.hpp"
-#include "proxy/exchange/cache_lookup.hpp"
-#include "proxy/exchange/client_session.hpp"
+#include "proxy/cache/cache_fill.hpp"
+#include "proxy/cache/cache_lookup.hpp"
+#include "proxy/cache/flight_membership.hpp"
+#include "proxy/call/upstream_call.hpp"
 #include "proxy/exchange/event_stream.hpp"
-#include "proxy/exchange/flight_membership.hpp"
-#include "proxy/exchange/relay_state.hpp"
-#include "proxy/exchange/request_body.hpp"
-#include "proxy/exchange/request_context.hpp"
-#include "proxy/exchange/services.hpp"
-#include "proxy/exchange/spill.hpp"
-#include "proxy/exchange/upstream_call.hpp"
 #include "proxy/net/pipe.hpp"
 #include "proxy/net/task.hpp"
+#include "proxy/request/admission.hpp"
+#include "proxy/request/client_session.hpp"
+#include "proxy/request/relay_state.hpp"
+#include "proxy/request/request_body.hpp"
+#include "proxy/request/request_context.hpp"
+#include "proxy/request/services.hpp"
+#include "proxy/request/spill.hpp"
 
 namespace spillway::proxy {
 

@@ -6,9 +6,9 @@
 #include "http/accept.hpp"
 #include "http/conditional.hpp"
 #include "proxy/exchange/exchange.hpp"
-#include "proxy/exchange/limit_detail.hpp"
 #include "proxy/exchange/refresh_job.hpp"
 #include "proxy/exchange/tunnel.hpp"
+#include "proxy/request/limit_detail.hpp"
 
 namespace spillway::proxy {
 
@@ -130,8 +130,8 @@ Task<std::optional<Fault>> Exchange::send_cached() {
   if (!content.empty() && head.part) content = content.substr(head.part->first, head.part->size());
   const bool sent = co_await send_kept(content, stored.get());
   if (lookup_.wants_refresh()) {
-    services_.owner.begin_refresh(
-        {.served = request_, .head = session_.head_text(), .lookup = lookup_});
+    RefreshJob::begin(services_,
+                      {.served = request_, .head = session_.head_text(), .lookup = lookup_});
   }
   if (!sent) co_return client_gone();
   co_return std::nullopt;

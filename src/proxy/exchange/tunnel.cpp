@@ -1,5 +1,6 @@
 #include "proxy/exchange/tunnel.hpp"
 
+#include <cstring>
 #include <utility>
 
 namespace spillway::proxy {
@@ -13,7 +14,15 @@ Tunnel::Tunnel(Services& services, TunnelPermit permit, UpstreamPtr upstream,
 
 Tunnel::~Tunnel() { upstream_->retire(); }
 
+void Tunnel::keep_early(std::string_view bytes) {
+  if (bytes.empty()) return;
+  Block block = services_.large_blocks.take();
+  std::memcpy(block.bytes().data(), bytes.data(), bytes.size());
+  up_.bytes = {std::move(block), 0, bytes.size()};
+}
+
 void Tunnel::start(ClientPtr client) {
+  services_.owner.begin(*this);
   client_ = std::move(client);
   permit_.open();
   run();
@@ -45,7 +54,7 @@ Detached Tunnel::run() {
     break;
   }
   close(how);
-  services_.owner.end_tunnel(*this);
+  services_.owner.end(*this);
 }
 
 // Reads only into an empty buffer: backpressure.

@@ -9,21 +9,24 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/time.hpp"
 #include "observe/tunnel_use.hpp"
-#include "proxy/exchange/client_connection.hpp"
-#include "proxy/exchange/services.hpp"
-#include "proxy/exchange/tunnel_permit.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"
+#include "proxy/request/client_connection.hpp"
+#include "proxy/request/owned.hpp"
+#include "proxy/request/services.hpp"
+#include "proxy/request/successor.hpp"
+#include "proxy/request/tunnel_permit.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 #include "proxy/waiting/stay.hpp"
 
 namespace spillway::proxy {
 
-class Tunnel : public boost::intrusive::list_base_hook<> {
+class Tunnel final : public boost::intrusive::list_base_hook<>, public Owned, public Successor {
  public:
   // Bytes already received from one side, to be sent to the other first.
   struct Early {
@@ -34,14 +37,16 @@ class Tunnel : public boost::intrusive::list_base_hook<> {
 
   // `upstream` has left its pool. The permit has been opened.
   Tunnel(Services& services, TunnelPermit permit, UpstreamPtr upstream, Milliseconds idle_timeout);
-  ~Tunnel();
+  ~Tunnel() override;
 
-  void keep_for_upstream(Early early) { up_.bytes = std::move(early); }
   void keep_for_client(Early early) { down_.bytes = std::move(early); }
   void keep_stay(Stay stay) { stay_ = std::move(stay); }
 
-  // Starts relaying. Gives the object back to the worker at the end.
-  void start(ClientPtr client);
+  // Owned:
+  Kind kind() const override { return Kind::tunnel; }
+  // Successor:
+  void keep_early(std::string_view bytes) override;
+  void start(ClientPtr client) override;
 
   // After the worker's loop has ended. Only the destructor may follow.
   void abandon();

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "jobs/job.hpp"
-#include "store/command.hpp"
+#include "store/contract/command.hpp"
 
 namespace spillway::proxy {
 

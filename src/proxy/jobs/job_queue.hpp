@@ -25,7 +25,7 @@
 #include "proxy/jobs/lookup_limit.hpp"
 #include "proxy/jobs/store_call.hpp"
 #include "proxy/jobs/store_condition.hpp"
-#include "store/job_store.hpp"
+#include "store/contract/job_store.hpp"
 
 namespace spillway::proxy {
 

@@ -8,8 +8,8 @@
 #include "base/time.hpp"
 #include "jobs/route_room.hpp"
 #include "proxy/net/mailbox.hpp"
-#include "store/command.hpp"
-#include "store/job_store.hpp"
+#include "store/contract/command.hpp"
+#include "store/contract/job_store.hpp"
 
 namespace spillway::proxy {
 

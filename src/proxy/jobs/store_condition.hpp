@@ -7,7 +7,7 @@
 #include "base/reason.hpp"
 #include "base/time.hpp"
 #include "proxy/jobs/store_call.hpp"
-#include "store/failure.hpp"
+#include "store/contract/failure.hpp"
 
 namespace spillway::proxy {
 

@@ -14,9 +14,9 @@
 
 #include "config/key_file.hpp"
 #include "proxy/server/server_parts.hpp"
-#include "store/key.hpp"
-#include "store/sqlite.hpp"
-#include "store/sqlite_schema.hpp"
+#include "store/contract/key.hpp"
+#include "store/sqlite/sqlite.hpp"
+#include "store/sqlite/sqlite_schema.hpp"
 
 namespace spillway::proxy {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "observe/log.hpp"
-#include "proxy/exchange/tunnel_permit.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/net/temp_file.hpp"
+#include "proxy/request/tunnel_permit.hpp"
 #include "proxy/worker/accept_resume.hpp"
 #include "proxy/worker/worker.hpp"
 

@@ -19,7 +19,7 @@
 
 #include "proxy/waiting/secret_request.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
-#include "store/place_store.hpp"
+#include "store/contract/place_store.hpp"
 
 namespace spillway::proxy {
 

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "store/room_log.hpp"
+#include "store/contract/room_log.hpp"
 #include "waiting/replica.hpp"
 
 namespace spillway::proxy {

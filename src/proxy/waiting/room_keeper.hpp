@@ -1,5 +1,5 @@
 // Keeps the waiting rooms of this proxy in step with those of others: writes what it wants into the
-// log of each (store/room_log.hpp), applies all rows in their order, and gives each call
+// log of each (store/contract/room_log.hpp), applies all rows in their order, and gives each call
 // the outcome of its row. One thread; no worker waits for the database.
 //
 // While the log does not answer, calls are refused at once. When it answers again, the places that
@@ -22,7 +22,7 @@
 #include "proxy/waiting/room_compactor.hpp"
 #include "proxy/waiting/shared_secrets.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
-#include "store/room_log.hpp"
+#include "store/contract/room_log.hpp"
 
 namespace spillway::proxy {
 

@@ -10,7 +10,7 @@
 
 #include "proxy/waiting/secret_request.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
-#include "store/room_log.hpp"
+#include "store/contract/room_log.hpp"
 
 namespace spillway::proxy {
 

@@ -15,17 +15,17 @@
 
 #include "base/time.hpp"
 #include "overload/lag.hpp"
-#include "proxy/exchange/client_connection.hpp"
-#include "proxy/exchange/http1_session.hpp"
-#include "proxy/exchange/job_run.hpp"
-#include "proxy/exchange/lingering_call.hpp"
+#include "proxy/call/lingering_call.hpp"
+#include "proxy/deferral/job_run.hpp"
 #include "proxy/exchange/refresh_job.hpp"
-#include "proxy/exchange/services.hpp"
-#include "proxy/exchange/swept.hpp"
 #include "proxy/exchange/tunnel.hpp"
-#include "proxy/exchange/visitor_stream.hpp"
+#include "proxy/http1/http1_session.hpp"
 #include "proxy/net/heartbeat.hpp"
 #include "proxy/net/loop_timer.hpp"
+#include "proxy/request/client_connection.hpp"
+#include "proxy/request/services.hpp"
+#include "proxy/request/swept.hpp"
+#include "proxy/visitors/visitor_stream.hpp"
 
 namespace spillway::proxy {
 

@@ -181,7 +181,7 @@ void Worker::connection_closed() {
   shared_.accept_resume.connection_closed();
 }
 
-// Given back by end_session().
+// Given back by keep().
 Http1Session& Worker::take_session() {
   std::unique_ptr<Http1Session> session;
   if (spare_sessions_.empty()) {
@@ -195,7 +195,34 @@ Http1Session& Worker::take_session() {
   return *session.release();
 }
 
-void Worker::end_session(Http1Session& session) {
+void Worker::begin(Owned& object) {
+  switch (object.kind()) {
+    case Owned::Kind::session: break;
+    case Owned::Kind::refresh: return swept_.refreshes.push_back(static_cast<RefreshJob&>(object));
+    case Owned::Kind::job: return swept_.jobs.push_back(static_cast<JobRun&>(object));
+    case Owned::Kind::lingering_call:
+      return swept_.lingering.push_back(static_cast<LingeringCall&>(object));
+    case Owned::Kind::visitor_stream:
+      return swept_.visitor_streams.push_back(static_cast<VisitorStream&>(object));
+    case Owned::Kind::tunnel: return swept_.tunnels.push_back(static_cast<Tunnel&>(object));
+  }
+}
+
+void Worker::end(Owned& object) {
+  switch (object.kind()) {
+    case Owned::Kind::session: return keep(static_cast<Http1Session&>(object));
+    case Owned::Kind::refresh: return dispose(swept_.refreshes, static_cast<RefreshJob&>(object));
+    case Owned::Kind::job: return dispose(swept_.jobs, static_cast<JobRun&>(object));
+    case Owned::Kind::lingering_call:
+      return dispose(swept_.lingering, static_cast<LingeringCall&>(object));
+    case Owned::Kind::visitor_stream:
+      return dispose(swept_.visitor_streams, static_cast<VisitorStream&>(object));
+    case Owned::Kind::tunnel: return dispose(swept_.tunnels, static_cast<Tunnel&>(object));
+  }
+}
+
+// For another connection, unless there are enough.
+void Worker::keep(Http1Session& session) {
   swept_.sessions.erase(swept_.sessions.iterator_to(session));
   std::unique_ptr<Http1Session> owned(&session);
   if (spare_sessions_.size() < kSpareSessions) spare_sessions_.push_back(std::move(owned));
@@ -214,31 +241,6 @@ void Worker::give_back_memory() {
   gives_back_from_ = now + kGivesBackEvery;
 }
 
-void Worker::begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& client) {
-  swept_.tunnels.push_back(*tunnel);
-  tunnel.release()->start(&client);
-}
-
-void Worker::end_tunnel(Tunnel& tunnel) { dispose(swept_.tunnels, tunnel); }
-
-void Worker::begin_visitor_stream(std::unique_ptr<VisitorStream> stream, ClientConnection& client) {
-  swept_.visitor_streams.push_back(*stream);
-  stream.release()->start(&client);
-}
-
-void Worker::end_visitor_stream(VisitorStream& stream) { dispose(swept_.visitor_streams, stream); }
-
-void Worker::begin_refresh(const RefreshRequest& request) {
-  Circuits& circuits = request.served.generation->circuits(request.served.subject.upstream);
-  if (services_.draining || circuits.time_until_allowed().count() != 0) return;
-  auto job = std::make_unique<RefreshJob>(services_, request);
-  if (!job->begin()) return;
-  swept_.refreshes.push_back(*job);
-  job.release()->run();
-}
-
-void Worker::end_refresh(RefreshJob& job) { dispose(swept_.refreshes, job); }
-
 void Worker::run_job(jobs::LeasedJob job, store::Epoch epoch) {
   loop_.post([this, job = std::move(job), epoch]() mutable {
     const auto& routes = newest_->config().routes;
@@ -246,7 +248,7 @@ void Worker::run_job(jobs::LeasedJob job, store::Epoch epoch) {
     for (std::size_t i = 0; i < routes.size() && !route; ++i)
       if (routes[i].name == job.lane.route) route = RouteId(static_cast<std::uint32_t>(i));
     auto run = std::make_unique<JobRun>(services_, std::move(job), epoch, route);
-    swept_.jobs.push_back(*run);
+    begin(*run);
     run.release()->run();
   });
 }
@@ -262,16 +264,6 @@ void Worker::give_back_jobs(std::function<void()> done) {
     done();
   });
 }
-
-void Worker::end_job(JobRun& job) { dispose(swept_.jobs, job); }
-
-void Worker::begin_lingering(AbandonedRequest request) {
-  auto call = std::make_unique<LingeringCall>(services_, std::move(request));
-  swept_.lingering.push_back(*call);
-  call.release()->run();
-}
-
-void Worker::end_lingering(LingeringCall& call) { dispose(swept_.lingering, call); }
 
 void Worker::close_idle_elsewhere(const Generation& generation, UpstreamId upstream,
                                   Parking& asker) {

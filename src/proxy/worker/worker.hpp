@@ -11,20 +11,20 @@
 
 #include "observe/log.hpp"
 #include "observe/worker_metrics.hpp"
-#include "proxy/exchange/client_connection.hpp"
-#include "proxy/exchange/http1_session.hpp"
-#include "proxy/exchange/job_run.hpp"
-#include "proxy/exchange/lingering_call.hpp"
+#include "proxy/call/lingering_call.hpp"
+#include "proxy/deferral/job_run.hpp"
 #include "proxy/exchange/refresh_job.hpp"
-#include "proxy/exchange/services.hpp"
-#include "proxy/exchange/swept.hpp"
 #include "proxy/exchange/tunnel.hpp"
-#include "proxy/exchange/tunnel_permit.hpp"
-#include "proxy/exchange/visitor_stream.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/generation/local_generation.hpp"
+#include "proxy/http1/http1_session.hpp"
 #include "proxy/net/event_loop.hpp"
 #include "proxy/net/heartbeat.hpp"
+#include "proxy/request/client_connection.hpp"
+#include "proxy/request/services.hpp"
+#include "proxy/request/swept.hpp"
+#include "proxy/request/tunnel_permit.hpp"
+#include "proxy/visitors/visitor_stream.hpp"
 #include "proxy/worker/accept_resume.hpp"
 #include "proxy/worker/sweep.hpp"
 
@@ -100,21 +100,13 @@ class Worker final : Owner {
   void connection_closed() override;
   bool is_at_connection_limit() override { return shared_.accept_resume.is_at_connection_limit(); }
   void give_back_memory() override;
-  void end_session(Http1Session& session) override;
-  void begin_tunnel(std::unique_ptr<Tunnel> tunnel, ClientConnection& client) override;
-  void end_tunnel(Tunnel& tunnel) override;
-  void begin_visitor_stream(std::unique_ptr<VisitorStream> stream,
-                            ClientConnection& client) override;
-  void end_visitor_stream(VisitorStream& stream) override;
-  void begin_refresh(const RefreshRequest& request) override;
-  void end_refresh(RefreshJob& job) override;
-  void end_job(JobRun& job) override;
-  void begin_lingering(AbandonedRequest request) override;
-  void end_lingering(LingeringCall& call) override;
+  void begin(Owned& object) override;
+  void end(Owned& object) override;
   void close_idle_elsewhere(const Generation& generation, UpstreamId upstream,
                             Parking& asker) override;
 
   Http1Session& take_session();
+  void keep(Http1Session& session);
   void close_idle_at(std::size_t hop, const Generation& generation, UpstreamId upstream,
                      Parking& asker);
 

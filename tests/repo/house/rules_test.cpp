@@ -23,14 +23,19 @@ House spillway() {
   const Rooms http = {"base", "config", "http"};
   const Rooms decisions = http + Rooms{"traffic", "resilience", "overload", "dispatch"};
   const Rooms cache = {"cache", "cache/rules", "cache/store"};
-  const Rooms deferral = {"jobs", "store"};
+  const Rooms stores = {"store", "store/contract", "store/sqlite", "store/postgres"};
+  const Rooms deferral = stores + Rooms{"jobs"};
   const Rooms below_proxy = decisions + cache + deferral + Rooms{"waiting", "observe"};
   const Rooms net = below_proxy + Rooms{"proxy/net"};
   const Rooms upstream = net + Rooms{"proxy/upstream"};
   const Rooms generation = upstream + Rooms{"proxy/waiting", "proxy/generation"};
   const Rooms jobs = generation + Rooms{"proxy/jobs"};
-  const Rooms exchange = jobs + Rooms{"proxy/exchange"};
-  const Rooms server = exchange + Rooms{"proxy/worker", "proxy/admin", "proxy/server"};
+  const Rooms request = jobs + Rooms{"proxy/request"};
+  const Rooms call = request + Rooms{"proxy/visitors", "proxy/cache", "proxy/call"};
+  const Rooms exchange = call + Rooms{"proxy/deferral", "proxy/exchange"};
+  const Rooms session = exchange + Rooms{"proxy/http1"};
+  const Rooms server = session + Rooms{"proxy/worker", "proxy/admin", "proxy/server"};
+  const Rooms below_store = http + Rooms{"resilience", "jobs", "waiting"};
   return {.arrows = {{"base", {}},
                      {"config", {"base"}},
                      {"http", {"base", "config"}},
@@ -40,7 +45,10 @@ House spillway() {
                      {"dispatch", http},
                      {"jobs", http + Rooms{"resilience"}},
                      {"waiting", {"base", "config"}},
-                     {"store", http + Rooms{"resilience", "jobs", "waiting"}},
+                     {"store/contract", below_store},
+                     {"store/sqlite", below_store + Rooms{"store/contract"}},
+                     {"store/postgres", below_store + Rooms{"store/contract"}},
+                     {"store", below_store + stores},
                      {"simulate", decisions + Rooms{"cache/rules", "jobs", "waiting"}},
                      {"cache/rules", http + Rooms{"traffic"}},
                      {"cache/store", http + Rooms{"traffic", "cache/rules"}},
@@ -51,10 +59,16 @@ House spillway() {
                      {"proxy/waiting", net},
                      {"proxy/generation", upstream + Rooms{"proxy/waiting"}},
                      {"proxy/jobs", generation},
-                     {"proxy/exchange", jobs},
-                     {"proxy/worker", exchange},
+                     {"proxy/request", jobs},
+                     {"proxy/visitors", request},
+                     {"proxy/cache", request},
+                     {"proxy/call", request + Rooms{"proxy/visitors", "proxy/cache"}},
+                     {"proxy/deferral", call},
+                     {"proxy/exchange", call + Rooms{"proxy/deferral"}},
+                     {"proxy/http1", exchange},
+                     {"proxy/worker", session},
                      {"proxy/admin", jobs},
-                     {"proxy/server", exchange + Rooms{"proxy/worker", "proxy/admin"}},
+                     {"proxy/server", session + Rooms{"proxy/worker", "proxy/admin"}},
                      {"cli", below_proxy + Rooms{"simulate", "proxy/generation", "proxy/jobs",
                                                  "proxy/server"}},
                      {"main", server + Rooms{"simulate", "cli"}}},

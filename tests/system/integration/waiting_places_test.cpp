@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "store/place_store.hpp"
+#include "store/contract/place_store.hpp"
 #include "support/postgres.hpp"
 #include "support/proxy_process.hpp"
 #include "support/temporary_directory.hpp"

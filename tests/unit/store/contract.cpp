@@ -2,7 +2,7 @@
 
 #include "store/memory_store.hpp"
 #include "store/sealed_store.hpp"
-#include "store/sqlite.hpp"
+#include "store/sqlite/sqlite.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/store/postgres_contract.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "store/job_store.hpp"
+#include "store/contract/job_store.hpp"
 
 namespace spillway::store {
 

@@ -1,4 +1,4 @@
-#include "store/postgres_announcement.hpp"
+#include "store/postgres/postgres_announcement.hpp"
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <thread>
 
-#include "store/postgres_connection.hpp"
+#include "store/postgres/postgres_connection.hpp"
 #include "support/event.hpp"
 #include "support/rounds.hpp"
 #include "support/sockets.hpp"

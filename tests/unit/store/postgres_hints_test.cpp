@@ -1,4 +1,4 @@
-#include "store/postgres_hints.hpp"
+#include "store/postgres/postgres_hints.hpp"
 
 #include <doctest/doctest.h>
 

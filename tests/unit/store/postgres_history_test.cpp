@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "store/postgres_schema.hpp"
+#include "store/postgres/postgres_schema.hpp"
 #include "unit/store/postgres_contract.hpp"
 #include "unit/store/under_test.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "store/postgres_lease_watch.hpp"
+#include "store/postgres/postgres_lease_watch.hpp"
 #include "unit/store/postgres_fleet.hpp"
 
 namespace spillway::store {

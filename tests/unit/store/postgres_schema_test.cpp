@@ -4,9 +4,9 @@
 #include <regex>
 #include <thread>
 
-#include "store/postgres_connection.hpp"
-#include "store/postgres_schema.hpp"
-#include "store/postgres_statements.hpp"
+#include "store/postgres/postgres_connection.hpp"
+#include "store/postgres/postgres_schema.hpp"
+#include "store/postgres/postgres_statements.hpp"
 #include "unit/store/postgres_contract.hpp"
 #include "unit/store/under_test.hpp"
 

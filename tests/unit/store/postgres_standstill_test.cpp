@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/postgres_connection.hpp"
+#include "store/postgres/postgres_connection.hpp"
 #include "support/event.hpp"
 #include "unit/store/postgres_contract.hpp"
 #include "unit/store/under_test.hpp"

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "store/room_log.hpp"
+#include "store/contract/room_log.hpp"
 #include "support/event.hpp"
 #include "support/postgres.hpp"
 #include "unit/store/postgres_contract.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/base64.hpp"
-#include "store/sqlite.hpp"
+#include "store/sqlite/sqlite.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/store/under_test.hpp"
 

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include "store/job_store.hpp"
+#include "store/contract/job_store.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/store/under_test.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/sqlite_keys.hpp"
+#include "store/sqlite/sqlite_keys.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/store/under_test.hpp"
 

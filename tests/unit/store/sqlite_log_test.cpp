@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "store/sqlite_checkpoint.hpp"
+#include "store/sqlite/sqlite_checkpoint.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/store/under_test.hpp"
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "store/job_store.hpp"
-#include "store/place_store.hpp"
+#include "store/contract/job_store.hpp"
+#include "store/contract/place_store.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace spillway::store {

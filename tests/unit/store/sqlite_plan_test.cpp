@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "store/sqlite_sql.hpp"
+#include "store/sqlite/sqlite_sql.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/store/under_test.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "store/job_store.hpp"
+#include "store/contract/job_store.hpp"
 #include "unit/store/contract.hpp"
 
 namespace spillway::store {

@@ -1,0 +1,120 @@
+// A request whose client has left, whose deadline has passed, or whose response did not come in
+// time: what becomes of it at its upstream.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "proxy/call/lingering_call.hpp"
+#include "proxy/call/upstream_call.hpp"
+#include "proxy/request/long_lived.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+// This server holds more than an equal share of the slots, and others are up.
+bool is_above_share(Upstream& upstream, std::size_t server) {
+  const std::size_t servers = upstream.servers.up().size();
+  return servers > 1 &&
+         upstream.servers.in_flight[server] * servers >= upstream.gate.limit() + servers;
+}
+
+}  // namespace
+
+void UpstreamCall::abandon(const http::BodyReader* body) {
+  const TimePoint now = services_.now();
+  if (!connection_ || !admission_.has_slot() || !current_.sent_any) return drop();
+  const bool has_head = current_.head == Head::received;
+  if (has_head && is_event_stream(request_.head.method, response_)) return drop();
+  const bool has_timed_out = may_answer_too_late();
+  if (so_far_.has_server_failed && !has_timed_out) return drop();
+  std::optional<AbandonedRequest::AtWork> at_work;
+  // After a timeout nothing is learned: what is learned is for waits that it bounds.
+  if (!has_timed_out && current_.at_work_since && !admission_.announces_degrade()) {
+    at_work = {request_.subject.route, *current_.at_work_since,
+               !has_head && !expects_long_response(request_.head, request_.upgrade)};
+  }
+  const TimePoint until = has_timed_out ? hold_ends(now) : response_expected_by();
+  // Longer than was expected already: how much longer is not known.
+  if (at_work && until <= now)
+    request_.generation->hold_times.outlasted(at_work->route, now - at_work->since, now);
+  if (until <= now) return drop();
+  call_.ignore();
+  if (body_ != nullptr) body_->stop_pump();
+  LingeringCall::begin(services_,
+                       {.generation = request_.generation,
+                        .connection = std::move(connection_),
+                        .slot = admission_.abandon_slot(now),
+                        .key = std::move(admission_.key()),
+                        .until = until,
+                        .timed_out_upstream =
+                            has_timed_out ? std::optional(request_.subject.upstream) : std::nullopt,
+                        .rest = rest_of_response(body),
+                        .at_work = at_work,
+                        .permit = std::move(permit_)});
+}
+
+// There was no response in time, which does not say that the upstream has stopped. If its server
+// gets no more requests, what is at work there is of no concern to the others; and one that
+// swallows requests takes no more than its part of the slots so.
+bool UpstreamCall::may_answer_too_late() const {
+  if (!so_far_.has_timed_out || !current_.at_work_since) return false;
+  const std::size_t server = connection_->server();
+  return request_.generation->circuits(request_.subject.upstream).lets_through(server) &&
+         !is_above_share(request_.upstream(), server);
+}
+
+// One hold for each attempt, whatever ends the wait for a late answer.
+TimePoint UpstreamCall::hold_ends(TimePoint now) const {
+  const Duration hold = dispatch::hold_past_timeout(request_.upstream_config().response_timeout);
+  return current_.held_until.value_or(now + hold);
+}
+
+Task<bool> UpstreamCall::answers_late() {
+  if (!connection_ || !admission_.has_slot() || !may_answer_too_late()) co_return false;
+  const TimePoint until = hold_ends(services_.now());
+  current_.late_until = current_.held_until = until;
+  admission_.record_unanswered(services_.now());  // nothing of the wait is learned
+  admission_.set_slot_wait(SlotWait::abandoned);
+  const observe::Counted counted(services_.gauges.lingering_calls);
+  const Attempt attempt = co_await read_head();
+  admission_.set_slot_wait(SlotWait::nothing);
+  current_.late_until.reset();
+  const bool is_answered = attempt.result == resilience::AttemptResult::answered;
+  if (is_answered) {
+    current_.head = Head::received;
+    deadlines_.put_off(until);
+  } else if (attempt.fault.reason != Reason::client_gone) {
+    // Ended from outside it may be at work still: then abandon() keeps its slot.
+    so_far_.has_timed_out = false;
+  }
+  co_return is_answered;
+}
+
+bool UpstreamCall::waits_in_vain() const {
+  return current_.late_until && !request_.generation->circuits(request_.subject.upstream)
+                                     .lets_through(connection_->server());
+}
+
+// Nearly all responses of the route are complete by then, those of abandoned requests too; if
+// nothing is known, all.
+TimePoint UpstreamCall::response_expected_by() const {
+  const Duration timeout = request_.upstream_config().response_timeout;
+  const auto usual = request_.generation->service_time.nearly_longest(request_.subject.route);
+  const Duration hold = request_.generation->hold_times.of(request_.subject.route, services_.now());
+  const Duration longest = std::min(std::max(usual.value_or(timeout), hold), timeout);
+  return std::min(current_.began + longest, deadlines_.response_due());
+}
+
+RestOfResponse UpstreamCall::rest_of_response(const http::BodyReader* body) const {
+  if (current_.head != Head::received)
+    return {{.head_bytes = request_.limits().header_bytes}, request_.head.method};
+  if (body != nullptr) return RestOfResponse(*body);
+  RestOfResponse rest(http::BodyReader(response_.framing, http::BodyReader::kNoLimit,
+                                       http::BodyReader::MessageKind::response));
+  const std::size_t head_end = state_.checked_to();
+  rest.read(std::string_view(block_.bytes().data(), state_.end()).substr(head_end));
+  return rest;
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,60 @@
+#include "proxy/call/answer_source.hpp"
+
+#include "http/target.hpp"
+#include "proxy/request/counted_client.hpp"
+#include "traffic/sip_hash.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+// The client's network. A tenant by address is one, and a connection's peer is known as one.
+traffic::Tenant client_of(const RequestContext& request) {
+  const traffic::Tenant& tenant = request.subject.tenant;
+  if (tenant.source == config::TenantKey::client_address && !tenant.value().empty()) return tenant;
+  const traffic::Peer& peer = request.client.peer;
+  if (!peer.trusted) return peer.tenant;
+  const traffic::Classifier& classifier = request.generation->generation().classifier;
+  return classifier.peer(classifier.client_of(request.head, peer)).tenant;
+}
+
+std::string_view path_of(const http::RequestHead& head) {
+  return http::path_of(head.path_and_query.empty() ? head.target : head.path_and_query);
+}
+
+std::uint64_t key_of(const RequestContext& request, std::string_view path) {
+  return traffic::sip_hash(request.generation->generation().path_key, path);
+}
+
+}  // namespace
+
+void record_result(const RequestContext& request, bool failed) {
+  // A job that keeps failing must not have live requests refused.
+  if (request.is_job()) return;
+  using Kind = overload::SourceKind;
+  const std::string_view path = path_of(request.head);
+  const traffic::Tenant client = client_of(request);
+  const traffic::Tenant& tenant = request.subject.tenant;
+  overload::AnswerSource source{.traffic_class = request.subject.traffic_class};
+  source[Kind::client] = {index(client.id), client.value()};
+  source[Kind::path] = {key_of(request, path), path};
+  source[Kind::tenant] = {index(tenant.id), tenant.value()};
+  source[Kind::route] = {index(request.subject.route),
+                         request.config().routes[index(request.subject.route)].name};
+  request.signals().record_result(failed, source);
+}
+
+void record_timeout(const RequestContext& request) {
+  if (!request.is_job()) request.signals().record_timeout();
+}
+
+resilience::FailureSource failure_source(const RequestContext& request) {
+  return {.client = request.is_job() ? 0 : index(client_of(request).id),
+          .path = key_of(request, path_of(request.head))};
+}
+
+std::optional<resilience::FailureSource> silence_source(const RequestContext& request) {
+  if (request.is_job() || !counted_client(request)) return std::nullopt;
+  return failure_source(request);
+}
+
+}  // namespace spillway::proxy

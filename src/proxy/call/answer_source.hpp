@@ -1,0 +1,25 @@
+// Records how the upstream ended a request, and whose request it was.
+#pragma once
+
+#include <optional>
+
+#include "proxy/request/request_context.hpp"
+#include "resilience/failure_row.hpp"
+
+namespace spillway::proxy {
+
+// See SignalShard::record_result().
+void record_result(const RequestContext& request, bool failed);
+
+// Of a failed one: there was no response in time.
+void record_timeout(const RequestContext& request);
+
+// Whose request it is, for the ejection of servers. All jobs are one client's.
+resilience::FailureSource failure_source(const RequestContext& request);
+
+// The same for a request that got no response. nullopt: the failure is the server's own. So it is
+// for jobs and for trusted peers that name no client: each of these stands for many clients, and
+// where no other client sends requests a server that hangs would be ejected late.
+std::optional<resilience::FailureSource> silence_source(const RequestContext& request);
+
+}  // namespace spillway::proxy

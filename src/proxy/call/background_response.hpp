@@ -1,0 +1,32 @@
+// Reads the body of a response that no client waits for.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "proxy/call/upstream_call.hpp"
+#include "proxy/net/parking.hpp"
+#include "proxy/net/task.hpp"
+#include "proxy/request/fault.hpp"
+#include "proxy/request/request_context.hpp"
+
+namespace spillway::proxy {
+
+struct BackgroundRead {
+  enum class Status : std::uint8_t {
+    done,     // to its end
+    refused,  // on_content wanted no more
+    failed,   // the fault; the call has been told
+  };
+  Status status = Status::done;
+  Fault fault;
+};
+
+// Gets a piece of the body, without framing. False: no more is wanted.
+using OnContent = std::function<bool(std::string_view)>;
+
+// The body of the response whose head `call` has read.
+Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& request,
+                                        UpstreamCall& call, const OnContent& on_content);
+
+}  // namespace spillway::proxy

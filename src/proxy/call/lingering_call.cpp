@@ -1,0 +1,174 @@
+#include "proxy/call/lingering_call.hpp"
+
+#include <utility>
+
+namespace spillway::proxy {
+
+namespace {
+// Of a response that goes to no client. The connection of a longer one is closed: the upstream
+// notices that when it writes.
+constexpr std::size_t kMostDiscarded = 256 * 1024;
+// How long the permit of an event stream is kept after its client has left, for the server to
+// notice.
+constexpr Duration kStreamsPatience = std::chrono::seconds(15);
+}  // namespace
+
+AbandonedRequest left_event_stream(UpstreamPtr connection, TunnelPermit permit,
+                                   observe::TunnelEnd how, const http::BodyReader& reader,
+                                   TimePoint now) {
+  return {.connection = std::move(connection),
+          .until = now + kStreamsPatience,
+          .rest = RestOfResponse(reader),
+          .permit = std::move(permit),
+          .permit_ends = how};
+}
+
+LingeringCall::LingeringCall(Services& services, AbandonedRequest request)
+    : services_(services), request_(std::move(request)) {
+  if (request_.slot) services_.gauges.lingering_calls.add();
+  request_.slot.set_wait(SlotWait::nothing);  // no more for its client
+}
+
+LingeringCall::~LingeringCall() {
+  request_.connection->retire();
+  if (request_.slot) services_.gauges.lingering_calls.subtract();
+}
+
+void LingeringCall::begin(Services& services, AbandonedRequest request) {
+  auto call = std::make_unique<LingeringCall>(services, std::move(request));
+  services.owner.begin(*call);
+  call.release()->run();
+}
+
+Detached LingeringCall::run() {
+  frame_ = co_await OwnFrame{};
+  UpstreamConnection& upstream = *request_.connection;
+  upstream.shutdown_send();
+  while (discarded_ < kMostDiscarded) {
+    Source* const source = upstream.open() ? &upstream.readable() : nullptr;
+    const Wake wake = co_await parking_.park({.deadline = request_.until}, source);
+    if (wake == Wake::ready && !has_ended()) continue;
+    if (wake != Wake::ready && services_.now() >= request_.until) learn_outlasted();
+    break;
+  }
+  request_.permit.end(request_.permit_ends);
+  services_.owner.end(*this);
+}
+
+// Receives what there is. True: the upstream has done its work.
+bool LingeringCall::has_ended() {
+  const bool is_stream = !request_.slot;
+  if (!block_) block_ = services_.large_blocks.take();
+  const IoResult result = request_.connection->receive(block_.bytes().subspan(received_));
+  if (result.status == IoResult::Status::would_block) {
+    if (received_ == 0) block_ = {};
+    return false;
+  }
+  if (is_stream) {
+    block_ = {};
+    if (result.status != IoResult::Status::done) return true;
+    request_.connection->abort();  // its next event fails there
+    return false;
+  }
+  if (result.status != IoResult::Status::done) {
+    learn_ended();
+    return true;
+  }
+  discarded_ += result.bytes;
+  received_ += result.bytes;
+  const bool awaited_head = request_.rest.awaits_head();
+  const RestOfResponse::Next next = request_.rest.read({block_.bytes().data(), received_});
+  if (awaited_head && !request_.rest.awaits_head()) request_.slot.on_response_head(services_.now());
+  if (next == RestOfResponse::Next::streams) request_.at_work.reset();
+  if (!request_.rest.awaits_head()) learn_head();
+  if (next == RestOfResponse::Next::ended) learn_ended();
+  // How long it takes can no longer be told.
+  if (next == RestOfResponse::Next::unknown) request_.at_work.reset();
+  if (next != RestOfResponse::Next::more_of_head) {
+    received_ = 0;
+    block_ = {};
+  } else if (received_ == block_.bytes().size()) {
+    return true;
+  }
+  if (next == RestOfResponse::Next::streams) return !goes_on_without_slot();
+  return next == RestOfResponse::Next::ended;
+}
+
+// The event stream that it was to become has begun: as one whose client left later, it keeps
+// nothing but its permit.
+bool LingeringCall::goes_on_without_slot() {
+  services_.gauges.lingering_calls.subtract();
+  request_.connection->leave_pool();
+  request_.slot.release();
+  request_.key.release();
+  request_.timed_out_upstream.reset();
+  request_.generation = {};
+  if (!request_.permit) return false;
+  request_.permit.open();
+  request_.until = services_.now() + kStreamsPatience;
+  return true;
+}
+
+// Only if it took longer than usual: an upstream that sees its client leave may answer at once.
+void LingeringCall::learn_head() {
+  if (!request_.at_work || !std::exchange(request_.at_work->owes_head, false)) return;
+  const auto [route, since, owes_head] = *request_.at_work;
+  const TimePoint now = services_.now();
+  request_.generation->route_latency.record_unanswered(route, now - since, now);
+}
+
+// Likewise.
+void LingeringCall::learn_ended() {
+  learn_head();
+  if (!request_.at_work) return;
+  const auto [route, since, owes_head] = *request_.at_work;
+  const TimePoint now = services_.now();
+  request_.generation->hold_times.ended(route, now - since, now);
+  request_.generation->service_time.record_unanswered(route, now - since, now);
+}
+
+// It would have taken longer than nearly all do; by how much is not known. Twice as long, as is its
+// hold: with less the time learned would creep.
+void LingeringCall::learn_outlasted() {
+  if (!request_.at_work) return;
+  const auto [route, since, owes_head] = *request_.at_work;
+  const TimePoint now = services_.now();
+  const Duration held = request_.until - since;
+  request_.generation->hold_times.outlasted(route, held, now);
+  request_.generation->service_time.record_unanswered(route, 2 * held, now);
+  if (owes_head) request_.generation->route_latency.record_unanswered(route, 2 * held, now);
+}
+
+bool LingeringCall::mark_slot() {
+  const bool is_late = request_.rest.awaits_head() && has_taken_long();
+  request_.slot.set_wait(is_late ? SlotWait::abandoned : SlotWait::nothing);
+  return false;
+}
+
+// Of one that was not sent as a whole it is not known, but for its timeout.
+bool LingeringCall::has_taken_long() const {
+  const auto& at_work = request_.at_work;
+  if (!at_work) return request_.timed_out_upstream.has_value();
+  return request_.generation->quiet_latency.is_late(at_work->route,
+                                                    services_.now() - at_work->since);
+}
+
+void LingeringCall::wake_if_late(TimePoint now) {
+  if (parking_.parked() && (parking_.deadline() <= now || is_in_vain()))
+    parking_.wake(Wake::timeout);
+}
+
+bool LingeringCall::is_in_vain() const {
+  return request_.timed_out_upstream && !request_.generation->circuits(*request_.timed_out_upstream)
+                                             .lets_through(request_.connection->server());
+}
+
+bool LingeringCall::keeps_to(const Generation& generation) const {
+  return request_.generation && &request_.generation->generation() == &generation;
+}
+
+void LingeringCall::end_early() {
+  if (parking_.parked()) parking_.wake(Wake::timeout);
+}
+
+}  // namespace spillway::proxy

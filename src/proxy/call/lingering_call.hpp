@@ -1,0 +1,101 @@
+// Keeps the slot and the Idempotency-Key of an abandoned request (its client left, its deadline
+// passed, the response did not come in time) that its upstream is at work on, until:
+// * the upstream has ended it: its response is complete, or the connection is closed. That is
+//   half-closed, so that an upstream that watches its clients can stop at once;
+// * or `until`, by when nearly all responses of its route are complete, and those of its abandoned
+//   requests were (HoldTimes);
+// * or, of one that timed out, its server gets no more requests: a circuit opened, or it was
+//   ejected. A server that swallows requests holds no slot that the others are waiting for.
+// There are never more of them than slots. Without it impatient clients would have more at work in
+// the upstream than it has slots, and one that comes again with its key would have it done twice.
+//
+// An event stream that its client has left keeps no slot, as before, but its permit of
+// limits.tunnels, until its server closes the connection. That is half-closed; a server that
+// watches no client learns only when it writes: its first event ends the connection by a reset, so
+// that the next one fails. The permit is kept for 15 s at most, in which such a server sends at
+// least a comment (WHATWG HTML, server-sent events, authoring notes). There are never more of these
+// than permits.
+//
+// What it sees is learned: only patient clients see their answers, and where most are not, the
+// answers of their requests would be the quick ones (censored samples).
+#pragma once
+
+#include <coroutine>
+#include <optional>
+
+#include "proxy/call/rest_of_response.hpp"
+#include "proxy/jobs/keys_in_hand.hpp"
+#include "proxy/net/task.hpp"
+#include "proxy/request/services.hpp"
+#include "proxy/request/swept.hpp"
+#include "proxy/request/tunnel_permit.hpp"
+#include "proxy/upstream/gate.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
+
+namespace spillway::proxy {
+
+struct AbandonedRequest {  // or an event stream, without a slot
+  // The upstream has been at work on it since then, as far as is known.
+  struct AtWork {
+    RouteId route;
+    TimePoint since;
+    bool owes_head = false;  // and the wait for it counts as latency
+  };
+
+  LocalGenerationPtr generation;  // keeps the others' owners alive; null: an event stream's
+  UpstreamPtr connection;
+  Slot slot;
+  KeyInHand key;
+  TimePoint until;
+  std::optional<UpstreamId> timed_out_upstream{};
+  RestOfResponse rest;
+  std::optional<AtWork> at_work{};  // none: nothing is to be learned
+  TunnelPermit permit{};            // of what it may become, or was
+  observe::TunnelEnd permit_ends = observe::TunnelEnd::finished;
+};
+
+AbandonedRequest left_event_stream(UpstreamPtr connection, TunnelPermit permit,
+                                   observe::TunnelEnd how, const http::BodyReader& reader,
+                                   TimePoint now);
+
+class LingeringCall final : public Swept {
+ public:
+  LingeringCall(Services& services, AbandonedRequest request);
+  ~LingeringCall();
+
+  // The request's slot goes back once its upstream has ended it.
+  static void begin(Services& services, AbandonedRequest request);
+
+  // Owned:
+  Kind kind() const override { return Kind::lingering_call; }
+  // Swept:
+  void wake_if_late(TimePoint now) override;
+  int watched_client() override { return -1; }
+  void client_left() override {}
+  // Says nothing about latency: some upstreams stop when their client leaves.
+  std::optional<AwaitedHead> awaited_head() const override { return std::nullopt; }
+  bool mark_slot() override;
+  bool keeps_to(const Generation& generation) const override;
+  void end_early() override;
+  void abandon() override { frame_.destroy(); }
+
+ private:
+  Detached run();
+  bool has_ended();
+  bool goes_on_without_slot();
+  bool is_in_vain() const;
+  bool has_taken_long() const;
+  void learn_head();
+  void learn_ended();
+  void learn_outlasted();
+
+  Services& services_;
+  std::coroutine_handle<> frame_;
+  Parking parking_;
+  AbandonedRequest request_;
+  Block block_;                // while a head has come in part
+  std::size_t received_ = 0;   // of it
+  std::size_t discarded_ = 0;  // in all
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,193 @@
+#include "proxy/call/server_connector.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "http/method.hpp"
+#include "overload/decide.hpp"
+#include "proxy/call/answer_source.hpp"
+
+namespace spillway::proxy {
+
+namespace {
+
+// The upstream may have just closed an idle connection. A request that must not be sent twice uses
+// only connections that were idle for less than this.
+constexpr Milliseconds kFreshEnough{1000};
+
+// In multiples of connect_timeout_ms: after this time no other server is tried, so that a request
+// does not wait for each of many silent servers.
+constexpr int kMostConnectTimeouts = 2;
+
+// Between two rounds through all workers in search of an idle connection to close.
+constexpr Milliseconds kRoundPause{10};
+
+}  // namespace
+
+Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimePoint dispatched,
+                                                          const Deadlines& deadlines) {
+  UpstreamPool& pool = request_.generation->pool(request_.subject.upstream);
+  Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
+  const Duration max_idle =
+      http::is_idempotent(request_.head.method) ? Duration::max() : Duration(kFreshEnough);
+  Connected connected;
+  search_.begin_attempt(upstream().servers.all());
+  give_up_ = kNever;
+  has_timed_out_ = is_short_ = false;
+  // One turn per request: if a skipped server used one up, the next request would get it again.
+  const std::uint64_t turn = pool.next_turn();
+  for (;;) {
+    const resilience::ServerSet left = search_.candidates();
+    if (left.empty()) break;
+    if (give_up_ != kNever && Clock::now() >= give_up_) {
+      has_timed_out_ = true;
+      break;
+    }
+    const std::size_t server = upstream().servers.choose(left, turn, services_.random);
+    connected.call = circuits.allow(server, source_for(circuits));
+    if (!connected.call.allowed()) {
+      search_.refuse(server);
+      continue;
+    }
+    search_.try_at(server);
+    ++attempts_;
+    asked_server_ = server;
+    if (!fresh_only) connected.connection = pool.take(server, max_idle, dispatched);
+    if (connected.connection) {
+      connected.call.to(connected.connection->address());
+      co_return std::move(connected);
+    }
+    const Opened opened = co_await open(server, connected, deadlines);
+    if (opened != Opened::next_server) co_return std::move(connected);
+  }
+  connected.fault = fault_after_all();
+  co_return std::move(connected);
+}
+
+// Opens a new connection, to the address that the last one was made to, or else to the next one of
+// the server that does not refuse. A name that means both ::1 and 127.0.0.1 mostly has a server at
+// one of them only.
+Task<ServerConnector::Opened> ServerConnector::open(std::size_t server, Connected& into,
+                                                    const Deadlines& deadlines) {
+  Servers& servers = upstream().servers;
+  const std::size_t addresses = upstream().endpoints[server].addresses.size();
+  const std::size_t first = servers.address_in_use(server);
+  std::optional<std::size_t> refused_by;
+  int refused_with = 0;
+  for (std::size_t n = 0; n < addresses; ++n) {
+    const std::size_t address = (first + n) % addresses;
+    into.call.to(address);
+    const Opened opened = co_await open_to(server, address, into, deadlines);
+    if (opened == Opened::done) {
+      servers.use_address(server, address);
+      upstream().reachable.store(true, std::memory_order_relaxed);
+    }
+    if (opened == Opened::next_server) servers.leave_address(server, first, address, addresses);
+    if (opened != Opened::next_address) co_return opened;
+    if (is_local_shortage(error_)) continue;
+    refused_by = address;
+    refused_with = error_;
+  }
+  if (!refused_by) {
+    is_short_ = true;
+  } else {
+    into.call.to(*refused_by);
+    into.call.fail(observe::ServerFailure::refused, describe(refused_with));
+  }
+  co_return Opened::next_server;
+}
+
+Task<ServerConnector::Opened> ServerConnector::open_to(std::size_t server, std::size_t address,
+                                                       Connected& into,
+                                                       const Deadlines& deadlines) {
+  UpstreamPool& pool = request_.generation->pool(request_.subject.upstream);
+  pool.make_room();
+  if (!upstream().connections.try_open()) co_await reserve_connection();
+  const auto& to = upstream().endpoints[server].addresses[address];
+  ConnectAttempt attempt = begin_connect(to);
+  if (is_local_shortage(attempt.error) && pool.close_one()) attempt = begin_connect(to);
+  error_ = attempt.error;
+  if (attempt.descriptor < 0) {
+    upstream().connections.closed();
+    co_return Opened::next_address;
+  }
+  into.connection = new UpstreamConnection(services_.loop, pool, server, attempt.descriptor,
+                                           attempt.connected, address);
+  if (attempt.connected) co_return Opened::done;
+  const Opened opened = co_await await_connected(into, deadlines);
+  co_return opened;
+}
+
+Task<ServerConnector::Opened> ServerConnector::await_connected(Connected& into,
+                                                               const Deadlines& deadlines) {
+  const Milliseconds patience = upstream().config.connect_timeout;
+  const TimePoint now = Clock::now();
+  if (give_up_ == kNever) give_up_ = now + kMostConnectTimeouts * patience;
+  const TimePoint due = std::min(now + patience, deadlines.head_due());
+  const Wake wake =
+      co_await parking_.park({.deadline = due, .client_gone = true}, &into.connection->writable());
+  error_ = wake == Wake::ready ? connect_error(into.connection->descriptor()) : 0;
+  if (wake == Wake::ready && error_ == 0) co_return Opened::done;
+  into.connection->retire();
+  into.connection.reset();
+  if (wake == Wake::client_gone) {
+    into.fault = client_gone();
+    co_return Opened::ended;
+  }
+  has_timed_out_ = wake == Wake::timeout;
+  if (has_timed_out_ && Clock::now() >= deadlines.head_due()) {
+    into.fault = deadlines.fault_at(Clock::now(), false);
+    co_return Opened::ended;
+  }
+  if (!has_timed_out_) co_return Opened::next_address;
+  into.call.fail(observe::ServerFailure::connect_timeout);
+  co_return Opened::next_server;
+}
+
+std::optional<Fault> ServerConnector::fault_after_all() {
+  if (!search_.is_any_tried()) {
+    const Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
+    return circuits_open(circuits.time_until_allowed(source_for(circuits)));
+  }
+  if (is_short_) {
+    upstream().servers.count_shortage();
+    return local_shortage();
+  }
+  upstream().reachable.store(false, std::memory_order_relaxed);
+  return cannot_connect(has_timed_out_);
+}
+
+std::optional<Fault> ServerConnector::circuits_fault() {
+  const Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
+  const Milliseconds left = circuits.time_until_allowed(source_for(circuits));
+  if (left.count() == 0) return std::nullopt;
+  return circuits_open(left);
+}
+
+Circuits::Source ServerConnector::source_for(const Circuits& circuits) const {
+  if (!circuits.judges_probes()) return std::nullopt;
+  return failure_source(request_);
+}
+
+// Jitter, so that clients do not retry in phase.
+Fault ServerConnector::circuits_open(Milliseconds left) {
+  const Milliseconds least{1};  // it may have passed meanwhile
+  return circuit_open(overload::spread_retry_after(std::max(left, least), services_.random));
+}
+
+// Waits for a permit of the connection budget. The request holds a slot, so fewer than
+// `concurrency` connections are busy elsewhere: some connection is idle, at this worker or another.
+Task<> ServerConnector::reserve_connection() {
+  const UpstreamId id = request_.subject.upstream;
+  UpstreamPool& pool = request_.generation->pool(id);
+  for (bool asked = false; !pool.budget().try_open();) {
+    if (pool.close_one()) continue;
+    // None found: the idle connection has just been taken, or is being closed.
+    if (std::exchange(asked, true)) co_await parking_.park({Clock::now() + kRoundPause});
+    services_.owner.close_idle_elsewhere(request_.generation->generation(), id, parking_);
+    // The message is on its way back, whatever else wakes the request meanwhile.
+    for (Wake wake = Wake::timeout; wake != Wake::ready;) wake = co_await parking_.park({});
+  }
+}
+
+}  // namespace spillway::proxy

@@ -1,0 +1,78 @@
+// Chooses one of the upstream's servers for a request, and connects to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "proxy/net/endpoint.hpp"
+#include "proxy/net/task.hpp"
+#include "proxy/request/deadlines.hpp"
+#include "proxy/request/fault.hpp"
+#include "proxy/request/request_context.hpp"
+#include "proxy/request/services.hpp"
+#include "proxy/upstream/circuits.hpp"
+#include "proxy/upstream/upstream_pool.hpp"
+#include "resilience/server_search.hpp"
+
+namespace spillway::proxy {
+
+class ServerConnector {
+ public:
+  ServerConnector(Services& services, const RequestContext& request, Parking& parking)
+      : services_(services), request_(request), parking_(parking) {}
+  ServerConnector(const ServerConnector&) = delete;
+  ServerConnector& operator=(const ServerConnector&) = delete;
+
+  struct Connected {
+    Connected() = default;
+    Connected(Connected&&) = default;
+    Connected& operator=(Connected&&) = default;
+    ~Connected() {
+      if (connection) connection->retire();
+    }
+
+    UpstreamPtr connection;  // null: `fault`
+    Circuits::Call call;     // at the circuit of its server
+    std::optional<Fault> fault;
+  };
+  // Tries each server at most once, in the order of the load balancing; servers that failed earlier
+  // attempts only when all have; none whose circuit is open. A failed connection is no retry: no
+  // byte was sent, so the next server may be tried whatever the method. `fresh_only`: opens a new
+  // connection. `dispatched`: when the request got its slot.
+  Task<Connected> connect(bool fresh_only, TimePoint dispatched, const Deadlines& deadlines);
+
+  // A fault while the circuits of all servers are open, or let others go first.
+  std::optional<Fault> circuits_fault();
+  bool has_untried_server() const { return search_.has_untried(); }
+  // Servers tried, failed connections included; and the last of them.
+  std::uint32_t attempts() const { return attempts_; }
+  std::size_t asked_server() const { return asked_server_; }
+
+ private:
+  enum class Opened : std::uint8_t { done, next_address, next_server, ended };
+
+  Task<> reserve_connection();
+  Task<Opened> open(std::size_t server, Connected& into, const Deadlines& deadlines);
+  Task<Opened> open_to(std::size_t server, std::size_t address, Connected& into,
+                       const Deadlines& deadlines);
+  Task<Opened> await_connected(Connected& into, const Deadlines& deadlines);
+  std::optional<Fault> fault_after_all();
+  Fault circuits_open(Milliseconds left);
+  Circuits::Source source_for(const Circuits& circuits) const;
+  Upstream& upstream() const { return request_.upstream(); }
+
+  Services& services_;
+  const RequestContext& request_;
+  Parking& parking_;
+  resilience::ServerSearch search_;
+  std::uint32_t attempts_ = 0;
+  std::size_t asked_server_ = 0;
+  // The connect() under way:
+  TimePoint give_up_ = kNever;  // set with the first server that is waited for
+  bool has_timed_out_ = false;
+  int error_ = 0;          // errno value of the last attempt
+  bool is_short_ = false;  // of descriptors, ports or memory
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,177 @@
+// A request at its upstream: connects, sends, reads the head of the response, and retries where
+// that is safe. ResponseRelay relays the body.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "http/response_reader.hpp"
+#include "proxy/cache/cache_lookup.hpp"
+#include "proxy/call/rest_of_response.hpp"
+#include "proxy/call/server_connector.hpp"
+#include "proxy/net/block_pool.hpp"
+#include "proxy/net/task.hpp"
+#include "proxy/request/admission.hpp"
+#include "proxy/request/client_session.hpp"
+#include "proxy/request/deadlines.hpp"
+#include "proxy/request/fault.hpp"
+#include "proxy/request/relay_state.hpp"
+#include "proxy/request/request_body.hpp"
+#include "proxy/request/request_context.hpp"
+#include "proxy/request/services.hpp"
+#include "proxy/request/tunnel_permit.hpp"
+#include "resilience/next_attempt.hpp"
+
+namespace spillway::proxy {
+
+class UpstreamCall {
+ public:
+  // In the background `session` and `body` are null.
+  UpstreamCall(Services& services, const RequestContext& request, Parking& parking,
+               Admission& admission, CacheLookup& lookup, ClientSession* session,
+               RequestBody* body);
+  UpstreamCall(const UpstreamCall&) = delete;
+  UpstreamCall& operator=(const UpstreamCall&) = delete;
+  ~UpstreamCall() { close(); }
+
+  // A deferred request: what is sent in place of a head of its own and of the client's body. They
+  // stay where they are until the call has ended.
+  struct Written {
+    std::string_view head, body;
+    bool is_retry = false;     // of an earlier attempt: it funds no other
+    bool may_be_late = false;  // the head of the response has until the request's `due`
+  };
+  void send_written(const Written& written) { written_ = written; }
+
+  // Asks the upstream. Without a fault, response() is there.
+  Task<std::optional<Fault>> ask();
+  // After a fault of ask(): if there was no response in time, waits on for as long as the request
+  // would keep its slot as an abandoned one (LingeringCall). True: response() is there. The server
+  // has been told of its failure, which stands.
+  Task<bool> answers_late();
+  // It waits on so, and its server gets no more requests.
+  bool waits_in_vain() const;
+
+  http::ResponseHead& response() { return response_; }
+  const http::ResponseHead& response() const { return response_; }
+  // The block with the head and the bytes received behind it.
+  Block& block() { return block_; }
+  RelayState& state() { return state_; }
+  UpstreamConnection& connection() { return *connection_; }
+  // One of limits.tunnels, for what the response may become, or has become.
+  TunnelPermit& permit() { return permit_; }
+
+  // --- How it ends, after the head.
+  // The response has been read to its end: frees the slot and the connection, although the client
+  // may not have received all of it.
+  void finish();
+  // The connection outlives the request (a tunnel, an event stream): takes it out of the upstream's
+  // connection budget and frees the slot.
+  UpstreamPtr detach();
+  // Drops the connection, if there is one, and frees the slot.
+  void drop() {
+    call_.ignore();
+    if (body_ != nullptr) body_->stop_pump();
+    close();
+    admission_.abandon_slot(services_.now()).release();
+    permit_ = {};
+  }
+  // The same; later, if the upstream may be at work on the request (LingeringCall). `body`: what
+  // has been read of the response's, if more than came with its head.
+  void abandon(const http::BodyReader* body = nullptr);
+  // A response that still arrives a second after its head counts as a success of the server: it may
+  // take for ever to end.
+  void on_body_bytes();
+  // The server failed after the head of its response: counted and logged, and held against it
+  // unless it may have lost patience with a slow client.
+  Fault fail_after_head(const Fault& fault, bool is_servers_fault = true);
+
+  // Bytes of the request have gone to a server, in any attempt.
+  bool was_sent() const { return so_far_.was_sent || current_.sent_any; }
+  const Deadlines& deadlines() const { return deadlines_; }
+  const ServerConnector& connector() const { return connector_; }
+  std::optional<Fault> circuits_fault() { return connector_.circuits_fault(); }
+  // Since when the upstream owes a response head; nullopt if it owes none, or if the wait does not
+  // count as latency.
+  std::optional<TimePoint> head_awaited_since() const;
+
+ private:
+  struct Attempt {
+    resilience::AttemptResult result = resilience::AttemptResult::answered;
+    Fault fault;
+  };
+  enum class Next : std::uint8_t { ask_again, give_up };
+  // Of the response. It is awaited even if nothing was sent: it may be there already.
+  enum class Head : std::uint8_t { none, awaited, received };
+  // The attempt under way.
+  struct Current {
+    TimePoint began{};                    // for its latency
+    std::optional<TimePoint> owed_since;  // the whole request was sent
+    // The upstream has been at work on the request since then, all of which it has.
+    std::optional<TimePoint> at_work_since;
+    std::optional<TimePoint> late_until;  // it has timed out, and is waited for until then
+    std::optional<TimePoint> held_until;  // the same, once that has ended
+    std::size_t received = 0;             // in the block, of the response's head
+    bool sent_any = false;                // of the request
+    Head head = Head::none;
+  };
+  // What all attempts add up to.
+  struct SoFar {
+    std::uint32_t retries = 0;  // attempts besides the first
+    std::uint32_t pauses = 0;   // before retries
+    bool was_replaced = false;  // a kept connection was found closed
+    bool has_server_failed = false;
+    bool has_timed_out = false;  // the same: no response in time, or no more of it
+    bool was_sent = false;       // in one before the current
+    TimePoint answered_at{};
+  };
+
+  Task<Attempt> ask_once();
+  Task<std::optional<Fault>> send_request();
+  std::optional<Fault> write_head(Block& block, std::string_view& head);
+  Task<Attempt> read_head();
+  TimePoint head_due();
+  Task<Transfer> receive_more(std::size_t received);
+  Task<Next> retry(Attempt& failed);
+  std::optional<TimePoint> awaited_since() const;
+  void record_latency(std::optional<TimePoint> since);
+  void report(const Fault* fault);
+  void count_success();
+  TimePoint response_expected_by() const;
+  bool may_answer_too_late() const;
+  TimePoint hold_ends(TimePoint now) const;
+  RestOfResponse rest_of_response(const http::BodyReader* body) const;
+  void close() {
+    if (!connection_) return;
+    connection_->retire();
+    connection_.reset();
+  }
+  resilience::AttemptFacts facts() const;
+  Fault fault_of(Transfer::Status status) const;
+  bool is_pumping() const { return body_ != nullptr && body_->is_pumping(); }
+  bool is_receiving() const { return body_ != nullptr && body_->is_receiving(); }
+  bool is_streamed() const { return body_ != nullptr && body_->is_streamed(); }
+
+  Services& services_;
+  const RequestContext& request_;
+  Parking& parking_;
+  Admission& admission_;
+  CacheLookup& lookup_;
+  ClientSession* const session_;
+  RequestBody* const body_;
+  Written written_;  // its head is empty: it is not one
+  ServerConnector connector_;
+  Deadlines deadlines_;
+  UpstreamPtr connection_;
+  TunnelPermit permit_;
+  Circuits::Call call_;  // until its result is reported
+  http::ResponseHead response_;
+  Block block_;
+  RelayState state_;
+  SoFar so_far_;
+  Current current_;
+};
+
+}  // namespace spillway::proxy

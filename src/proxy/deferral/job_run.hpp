@@ -1,0 +1,131 @@
+// One attempt of a job: waits for the rate of its route and at its upstream's gate, sends the
+// stored request, keeps the answer, and tells the store how it ended. No client waits for it.
+//
+// It takes the slots that no live request wants. It waits for one until its time to live is over
+// and, where another proxy on the store may have one, or others wait for what it has (Company), for
+// two seconds at most. With `class` in its
+// route's `defer` it competes with live requests of that class first, for as long as those wait,
+// and waits for a second then. The attempt ends with the lease
+// of its proxy, a little before: its upstream request is ended first, and another proxy may make
+// the next one. An attempt after one that failed takes from the upstream's retry budget.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "jobs/begin_rate.hpp"
+#include "jobs/life.hpp"
+#include "jobs/route_room.hpp"
+#include "proxy/cache/cache_lookup.hpp"
+#include "proxy/call/upstream_call.hpp"
+#include "proxy/jobs/store_call.hpp"
+#include "proxy/net/task.hpp"
+#include "proxy/request/admission.hpp"
+#include "proxy/request/client_info.hpp"
+#include "proxy/request/request_context.hpp"
+#include "proxy/request/services.hpp"
+#include "proxy/request/swept.hpp"
+
+namespace spillway::proxy {
+
+class JobRun final : public Swept {
+ public:
+  // `route`: of that name in the newest generation; nullopt: there is none any more.
+  JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch, std::optional<RouteId> route);
+  ~JobRun() = default;
+
+  // Gives the object back to the worker at the end.
+  Detached run();
+  // Owned:
+  Kind kind() const override { return Kind::job; }
+  // Its lease is lost: the attempt ends, and another proxy may make the next one.
+  void lose_lease() { abort(Abort::lease_lost); }
+  bool has_begun() const { return stage_ != Stage::waiting; }
+
+  // Swept:
+  void wake_if_late(TimePoint now) override;
+  int watched_client() override { return -1; }
+  void client_left() override {}
+  std::optional<AwaitedHead> awaited_head() const override;
+  bool keeps_to(const Generation& generation) const override;
+  // The job is given back, its upstream request closed; an attempt is counted only if it was sent.
+  // Then it is dead if it must not be sent again.
+  void end_early() override { abort(Abort::given_back); }
+  void abandon() override { frame_.destroy(); }
+
+ private:
+  enum class Abort : std::uint8_t { none, given_back, lease_lost };
+  enum class Stage : std::uint8_t { waiting, at_upstream, over };
+  // How the attempt ended, as the store is told.
+  struct End {
+    jobs::Progress progress;
+    std::optional<jobs::StoredAnswer> answer;
+    std::optional<Duration> pauses_route;
+    std::optional<Duration> refused_for;  // by a 503
+    std::optional<jobs::NoSlot> no_slot;
+    jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made
+    std::uint16_t status = 0;
+    std::string_view detail;
+  };
+
+  Task<End> attempt();
+  // How it gets to begin: job_turn.cpp.
+  Task<std::optional<End>> take_turn();
+  void return_turn();
+  jobs::BeginRate& begin_rate() const;
+  Task<bool> wait_for_rate();
+  Task<std::optional<jobs::NoSlot>> take_slot();
+  Task<bool> compete_for_slot();
+  bool may_wait_for_spare_slot() const;
+  bool is_expired() const;
+  void begin();
+  void abort(Abort why);
+  bool is_lease_ending(TimePoint now) const;
+  bool may_retry();
+  void book_retry(const End& end);
+  End put_off();
+  End give_back(std::optional<Duration> pauses_route = std::nullopt);
+  End without_slot(jobs::NoSlot how);
+  End expire() const;
+  End withdrawn(jobs::Cause by);
+  End taken_away() const;
+  End interrupted() const;
+  bool is_whole();
+  End unreadable();
+  // `abort`: why it failed, if that was not the upstream.
+  End after(const std::optional<Fault>& fault, Abort abort,
+            std::optional<jobs::StoredAnswer> answer);
+  jobs::Cause cause_of(const Fault& fault) const;
+  Task<> settle(End end);
+  void log(const jobs::Progress& progress, jobs::Cause cause, std::uint16_t status) const;
+  // The attempt follows one that failed at the upstream, and not with its proxy.
+  bool is_retry() const {
+    return job_.progress.attempts > 0 && job_.progress.cause != jobs::Cause::proxy_ended;
+  }
+  const config::Defer& defer() const { return *request_.config().routes[index(route_)].defer; }
+
+  Services& services_;
+  std::coroutine_handle<> frame_;
+  Parking parking_;
+  const jobs::LeasedJob job_;
+  const store::Epoch epoch_;
+  http::RequestHead head_;  // of the stored head
+  const ClientInfo client_;
+  RequestContext request_;
+  const RouteId route_;
+  cache::CacheKey key_;
+  Admission admission_;
+  CacheLookup lookup_;
+  UpstreamCall call_;
+  std::string written_;  // the head of this attempt
+  jobs::WallTime began_{};
+  std::optional<std::chrono::milliseconds> retry_after_;  // of the answer
+  bool is_configured_ = false;
+  bool is_readable_ = false;
+  Stage stage_ = Stage::waiting;
+  Abort abort_ = Abort::none;
+};
+
+}  // namespace spillway::proxy

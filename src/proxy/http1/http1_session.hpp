@@ -1,0 +1,161 @@
+// The server side of HTTP/1 (RFC 9112) on one active connection: reads one request after the other,
+// passes each to an exchange, frames its response, and decides whether the connection persists. An
+// idle connection has no session; a worker pools the objects.
+#pragma once
+
+#include <coroutine>
+#include <memory>
+#include <optional>
+
+#include "cache/rules/cache_key.hpp"
+#include "http/body.hpp"
+#include "http/request_reader.hpp"
+#include "proxy/exchange/event_stream.hpp"
+#include "proxy/exchange/exchange.hpp"
+#include "proxy/exchange/tunnel.hpp"
+#include "proxy/net/block_pool.hpp"
+#include "proxy/net/parking.hpp"
+#include "proxy/net/task.hpp"
+#include "proxy/request/client_connection.hpp"
+#include "proxy/request/client_session.hpp"
+#include "proxy/request/send_rate_monitor.hpp"
+#include "proxy/request/services.hpp"
+#include "proxy/request/silence.hpp"
+#include "proxy/request/swept.hpp"
+#include "proxy/visitors/visitor_stream.hpp"
+
+namespace spillway::proxy {
+
+class Http1Session final : public ClientSession, public Swept {
+ public:
+  Http1Session(Services& services, const http::HeadLimits& limits);
+  ~Http1Session() = default;
+
+  // Serves requests until the connection is idle or closed. Gives the object back to the worker at
+  // the end.
+  Detached serve(ClientPtr client);
+
+  // ClientSession:
+  http::RequestHead& request() override { return head_; }
+  const ClientInfo& client() const override { return client_->info(); }
+  std::string_view head_text() const override { return reader_.head(block_.bytes()); }
+  http::Error extract_cookies(const http::CookieFilter& is_taken) override;
+  BodyPiece start_body(std::uint64_t limit, std::string_view& at_hand) override;
+  BodyPiece receive_body(std::span<char> into) override;
+  bool is_body_complete() const override { return body_.done(); }
+  Source& readable() override { return client_->readable(); }
+  bool start_relayed(const http::ResponseHead& head, http::ForwardedResponse with) override;
+  bool start_cached(const http::StoredHead& head, bool not_modified,
+                    http::ForwardedResponse with) override;
+  bool start_fallback(const http::FallbackHead& head, http::ForwardedResponse with) override;
+  void start_problem(http::Problem problem, bool is_next_known) override;
+  bool dechunks(const http::Framing& framing) const override;
+  IoResult send(std::string_view body) override;
+  IoResult send_from(Pipe& pipe) override;
+  Source& writable() override { return client_->writable(); }
+  bool has_pending_head() const override { return !response_.pending.empty(); }
+  bool has_started() const override { return response_.has_started; }
+  unsigned status() const override {
+    return response_.is_relayed && !response_.has_started ? 0 : response_.status;
+  }
+  std::uint64_t body_bytes_sent() const override { return response_.body_bytes; }
+  void begin_client_turn() override;
+  void end_client_turn() override { rate_.stop(services_.now()); }
+  Task<bool> send_interim(const http::ResponseHead& head) override;
+  Task<Switched> send_switching(const http::ResponseHead& head,
+                                const http::ForwardedSwitch& with) override;
+  void hand_over(std::unique_ptr<Successor> successor) override;
+  void close_after_response() override;
+  void close_now() override { next_ = Next::closed; }
+  void give_up_after(Milliseconds untaken) override { client_->give_up_after(untaken); }
+  void abort() override;
+  bool is_open() const override { return client_->open(); }
+
+  // Owned:
+  Kind kind() const override { return Kind::session; }
+  // Swept:
+  void wake_if_late(TimePoint now) override;
+  int watched_client() override;
+  void client_left() override { parking_.wake(Wake::client_gone); }
+  std::optional<AwaitedHead> awaited_head() const override;
+  bool mark_slot() override;
+  bool keeps_to(const Generation& generation) const override;
+  void end_early() override;
+  void abandon() override;
+
+  // What the end of the process cuts off, before abandon(). A request is logged.
+  enum class CutOff : std::uint8_t { nothing, request, event_stream };
+  CutOff cut_off();
+
+  // Whether, and since when, it waits for its client while no client waits for it.
+  Silence silence(TimePoint now);
+  // Ends a session that is at that, so that others are accepted: without a lingering close, with
+  // 408 if its request has not been answered, with a reset if its response is cut off.
+  void give_way(Silence::At at);
+
+ private:
+  enum class Head : std::uint8_t { none, request, fault };
+  // What becomes of the connection after the request.
+  enum class Next : std::uint8_t { keep, close, closed };
+  struct Response {
+    std::string_view pending;  // rest of its head, in the out block
+    std::size_t content = 0;   // of which so many bytes at the end are its content
+    unsigned status = 0;
+    bool is_own = false;      // a problem or the route's fallback
+    bool is_relayed = false;  // the upstream's: counts once bytes of it have gone
+    bool is_final = false;
+    bool has_started = false;
+    std::uint64_t body_bytes = 0;
+  };
+
+  Task<Head> read_head(Fault& fault);
+  Exchange& begin_exchange();
+  Task<> serve_event_stream();
+  Task<bool> next_request();
+  Task<> close_lingering();
+  Task<bool> skip_answered_body();
+  enum class Discarded : std::uint8_t { nothing, some, all, failed };
+  Task<bool> discard(std::size_t most, Duration in_all, Duration without_bytes);
+  template <class Receive>
+  Task<bool> discard(Receive receive, Duration in_all, Duration without_bytes);
+  void finish();
+  void begin_request();
+  bool grow_block();
+  struct CheckedPiece {
+    BodyPiece piece;           // as it goes on
+    std::size_t consumed = 0;  // of the received bytes
+  };
+  CheckedPiece check_body(std::string_view received, char* out);
+  void plan_own_response(bool may_keep);
+  bool skip_body();
+  template <class Write>
+  bool start(unsigned status, const Write& write);
+  bool abort_if_client_too_slow(TimePoint now);
+  bool update_slot_terms(TimePoint now);
+  bool takes_slot_back(TimePoint now);
+  bool sends_too_slowly_for_space(TimePoint now);
+  bool abort_if_too_slow_for_space(TimePoint now);
+
+  Services& services_;
+  std::coroutine_handle<> frame_;  // serve()
+  Parking parking_;
+  ClientPtr client_;
+  Block block_;  // the head, unchanged while it is served, and bytes behind it
+  http::RequestReader reader_;
+  http::RequestHead head_;
+  http::BodyReader body_{{}, 0, http::BodyReader::MessageKind::request};
+  bool is_body_started_ = false;
+  bool is_input_lost_ = false;  // bytes of the next request did not fit
+  Block out_block_;
+  Response response_;
+  SendRateMonitor rate_;  // at which the client receives a response
+  Silence silence_;       // at a head, or answered
+  Next next_ = Next::keep;
+  std::uint32_t requests_in_a_row_ = 0;
+  cache::CacheKey cache_key_;  // its memory is reused
+  std::optional<Exchange> exchange_;
+  std::optional<EventStream> event_stream_;
+  std::unique_ptr<Successor> successor_;  // takes the connection over at the end
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,17 @@
+// What a worker owns besides idle connections, from Owner::begin() until it ends by itself.
+#pragma once
+
+#include <cstdint>
+
+namespace spillway::proxy {
+
+class Owned {
+ public:
+  enum class Kind : std::uint8_t { session, refresh, job, lingering_call, visitor_stream, tunnel };
+  virtual Kind kind() const = 0;
+
+ protected:
+  ~Owned() = default;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,128 @@
+// The entrance of a route with a waiting room: who goes on, and who is told to wait.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/reason.hpp"
+#include "proxy/request/answer.hpp"
+#include "proxy/request/own_response.hpp"
+#include "proxy/request/request_context.hpp"
+#include "proxy/request/services.hpp"
+#include "proxy/request/session_end.hpp"
+#include "proxy/visitors/room_question.hpp"
+#include "proxy/visitors/visitor_identity.hpp"
+#include "proxy/visitors/visitor_status.hpp"
+#include "proxy/visitors/visitor_tokens.hpp"
+#include "proxy/waiting/stay.hpp"
+#include "traffic/visitor_claims.hpp"
+
+namespace spillway::proxy {
+
+class Entrance {
+ public:
+  // `response`: what visitors who wait are told.
+  Entrance(Services& services, RequestContext& request, Parking& parking,
+           const VisitorTokens& tokens, OwnResponse& response)
+      : services_(services),
+        request_(request),
+        parking_(parking),
+        tokens_(tokens),
+        response_(response) {}
+  Entrance(const Entrance&) = delete;
+  Entrance& operator=(const Entrance&) = delete;
+
+  // The request goes on at once, as of enter(): the route has no waiting room, or the request has a
+  // pass that says enough. Mostly without a look at the waiting room.
+  bool lets_by();
+  // If it does not. nullopt: the request goes on; if it has a pass, in the class of those who were
+  // let in and with its deadline, and with RequestContext::pass and pass_lines. Else WaitingPage,
+  // or a fault for a request that is no visit: of a picture, a form, a prefetch.
+  Task<std::optional<Answer>> enter();
+  // The same for a fresh stored response, which takes no capacity of the upstream and so needs no
+  // pass. A pass is renewed all the same: its session is in use. A ticket is claimed, or its holder
+  // gets the waiting page: the stored response would replace that page, and the call be missed.
+  Task<std::optional<Answer>> look_in();
+  // Of WaitingPage.
+  Reason reason() const { return reason_; }
+
+  // The visitor's, for session_end().
+  VisitorSession session() const {
+    return {.is_open = inside_.has_value(), .is_new = claimed_.has_value()};
+  }
+  // Before the head of the response is sent that ends it: with `in_line` the visitor gets no pass,
+  // but keeps its ticket; when it is over, another visitor comes in at once instead of once it is
+  // idle.
+  Task<> end_session(SessionEnd how);
+
+  // Of a visitor with a pass: it is still here.
+  void report_stay(TimePoint now) { stay_.report(now); }
+  // The same for what goes on without the request and its generation.
+  Stay lasting_stay() const;
+
+ private:
+  bool bypasses();
+  Milliseconds age_of(const waiting::Token& token) const;
+  Milliseconds renew_after() const;
+  bool needs_look(const waiting::Token& pass) const;
+  RoomAsker asker() const { return {services_, parking_}; }
+  Holder holder(const waiting::Token& token) const {
+    return {token, client_address(request_), *settings_};
+  }
+  // What comes of a pass.
+  enum class Shown : std::uint8_t {
+    inside,   // it is good
+    in_line,  // it was shown late: see WaitingRoom::use()
+    limited,  // likewise, and its visitor may have no ticket now
+    over
+  };
+  Task<Shown> show(waiting::Token pass);
+  Reason judge_late(const waiting::Token& pass);
+  void note_late(const waiting::Token& pass, bool has_joined);
+  bool may_come_late(const waiting::Token& pass);
+  Answer tell_late(const waiting::Token& pass);
+  Task<std::optional<Answer>> claim(waiting::Token ticket);
+  std::optional<Answer> tell_end(const waiting::TicketId& id);
+
+  // entrance_arrival.cpp
+  Task<std::optional<Answer>> join(waiting::Token stamp);
+  std::optional<Answer> go_on(const waiting::WaitingRoom::Contact& contact,
+                              const waiting::Token& stamp);
+  Task<std::optional<Answer>> arrive(bool lacks_work = false);
+  bool comes_twice(const waiting::Arrive& arrival);
+  bool outlasts_a_page(const waiting::Token& stamp) const;
+  Answer refuse(OwnResponse refusal);
+  bool has_its_session(const waiting::Token& pass);
+  Answer limit_joins();
+  void let_in(const waiting::TicketId& id);
+  void renew(const waiting::Token& of, std::uint32_t generation, Milliseconds age = {});
+  void give(const waiting::Token& pass);
+  Answer turn_away(waiting::WaitingRoom::Door door, const waiting::UserKey& user);
+  Answer tell_stamped(const waiting::Token& stamp);
+  Answer tell_again(std::optional<waiting::Token> token);
+  Answer tell(const VisitorStatus& status, std::optional<waiting::Token> token);
+  Task<> leave();
+  Task<> go_back();
+
+  Services& services_;
+  RequestContext& request_;
+  Parking& parking_;
+  const VisitorTokens& tokens_;
+  OwnResponse& response_;
+  SharedWaitingRoom* room_ = nullptr;
+  const config::WaitingRoom* settings_ = nullptr;
+  Reason reason_ = Reason::waiting_room;
+  std::optional<waiting::Token> token_;       // what the visitor carries
+  std::optional<traffic::TokenWord> word_;    // once it was asked for
+  std::optional<waiting::TicketId> inside_;   // who was let in
+  std::optional<waiting::TicketId> claimed_;  // its session began with this request
+  std::optional<waiting::Token> first_pass_;  // is issued: until it is shown it is no session
+  Stay stay_;
+  std::array<char, kPassLines> pass_lines_;
+  std::array<char, 192> pass_;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,45 @@
+// Who a visitor is, from what is verified: the tier in which it waits and its user, by a signed
+// token, an API key or the word of a trusted peer, which are asked for at the first contact and
+// then carried in the signed stamp and ticket; and its address.
+//
+// The request is classified.
+#pragma once
+
+#include "proxy/request/request_context.hpp"
+#include "proxy/waiting/shared_waiting_room.hpp"
+#include "traffic/visitor_claims.hpp"
+#include "waiting/configured.hpp"
+
+namespace spillway::proxy {
+
+// What its tokens say (trusted_tokens) once they are verified; one that does not count is counted.
+// Most are verified once (TokenCache), and of an address that sends many with a bad signature those
+// that take long not at all: else a client that floods with them has the processor.
+traffic::TokenWord token_word(const RequestContext& request, SharedWaitingRoom& room,
+                              TimePoint now);
+
+inline waiting::Priority visitor_tier(const RequestContext& request,
+                                      const config::WaitingRoom& settings,
+                                      const traffic::TokenWord& word) {
+  return waiting::priority_of(settings,
+                              request.generation->generation().classifier.waiting_tier(
+                                  request.head, request.client.peer, request.subject.tenant, word));
+}
+
+// The user, if one is verified; else none.
+inline traffic::VerifiedUser verified_user(const RequestContext& request,
+                                           const traffic::TokenWord& word) {
+  return request.generation->generation().classifier.waiting_user(request.head, request.client.peer,
+                                                                  request.subject.tenant, word);
+}
+inline waiting::UserKey visitor_user(const RequestContext& request, const SharedWaitingRoom& room,
+                                     const traffic::TokenWord& word) {
+  return room.key_of(verified_user(request, word));
+}
+
+// Whose tickets it makes, for AddressLimit.
+inline IpAddress client_address(const RequestContext& request) {
+  return request.generation->generation().classifier.client_of(request.head, request.client.peer);
+}
+
+}  // namespace spillway::proxy

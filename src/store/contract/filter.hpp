@@ -1,0 +1,10 @@
+// Whether a filter includes a job.
+#pragma once
+
+#include "store/contract/command.hpp"
+
+namespace spillway::store {
+
+bool includes(const Filter& filter, const jobs::JobView& job);
+
+}  // namespace spillway::store

@@ -1,0 +1,40 @@
+#include "store/postgres/postgres_announcement.hpp"
+
+#include <charconv>
+#include <cstdint>
+
+#include "base/ids.hpp"
+
+namespace spillway::store {
+namespace {
+
+// PostgreSQL takes 8000 bytes at most, and fails the transaction for more.
+constexpr std::size_t kLongest = 7000;
+
+// Up to the next blank, which is taken as well.
+template <class Number>
+bool take(std::string_view& text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end == text.data() + text.size() || *end != ' ') return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string> announcement(const jobs::Lane& lane) {
+  if (lane.route.size() > kLongest) return std::nullopt;
+  return std::to_string(lane.rank) + ' ' + std::to_string(static_cast<std::uint64_t>(lane.tenant)) +
+         ' ' + lane.route;
+}
+
+std::optional<jobs::Lane> read_announcement(std::string_view text) {
+  jobs::Lane lane;
+  std::uint64_t tenant = 0;
+  if (!take(text, lane.rank) || !take(text, tenant) || text.empty()) return std::nullopt;
+  lane.tenant = static_cast<TenantId>(tenant);
+  lane.route = text;
+  return lane;
+}
+
+}  // namespace spillway::store

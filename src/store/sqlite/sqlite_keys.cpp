@@ -1,0 +1,195 @@
+#include "store/sqlite/sqlite_keys.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "store/sqlite/sqlite_time.hpp"
+
+namespace spillway::store {
+
+SqliteKeys::SqliteKeys(Database& database)
+    : database_(database),
+      update_(database,
+              "INSERT OR REPLACE INTO key_windows (n, began, keys, unfinished, keep_until)"
+              " VALUES (?1, ?2, ?3, ?4, ?5)"),
+      move_job_(database, "UPDATE jobs SET key_window = ?2 WHERE seq = ?1") {
+  for (std::size_t n = 0; n < kWindows; ++n) {
+    const std::string table = "keys_" + std::to_string(n);
+    Window& window = windows_[n];
+    window.find = std::make_unique<Statement>(
+        database, "SELECT fingerprint, id FROM " + table + " WHERE scope = ?1");
+    window.insert = std::make_unique<Statement>(
+        database, "INSERT INTO " + table + " (scope, fingerprint, id) VALUES (?1, ?2, ?3)");
+    window.remove =
+        std::make_unique<Statement>(database, "DELETE FROM " + table + " WHERE scope = ?1");
+    // Of so many keys, in their order, those of jobs that have not ended; `seq` is NULL for others.
+    window.unfinished_after = std::make_unique<Statement>(
+        database,
+        "SELECT k.scope, k.fingerprint, k.id, jobs.seq FROM (SELECT scope, fingerprint, id"
+        " FROM " +
+            table +
+            " WHERE scope > ?1 ORDER BY scope LIMIT ?2) AS k"
+            " LEFT JOIN jobs ON jobs.id = k.id AND jobs.ended IS NULL"
+            " AND jobs.key_window = " +
+            std::to_string(n));
+    window.clear = std::make_unique<Statement>(database, "DELETE FROM " + table +
+                                                             " WHERE scope IN (SELECT scope FROM " +
+                                                             table + " ORDER BY scope LIMIT ?1)");
+  }
+}
+
+void SqliteKeys::load() {
+  for (Window& window : windows_) {
+    window.began = window.keep_until = jobs::kNoTime;
+    window.keys = window.unfinished = 0;
+    window.is_changed = false;
+    window.looked_to.clear();
+    window.look_from = jobs::kNoTime;
+  }
+  newest_ = 0;
+  Statement all(database_, "SELECT n, began, keys, unfinished, keep_until FROM key_windows");
+  Rows rows = all.with();
+  while (rows.next()) {
+    const auto n = static_cast<std::size_t>(rows.number(0));
+    if (n >= kWindows) continue;
+    Window& window = windows_[n];
+    window.began = time_of(rows.number(1));
+    window.keys = rows.number(2);
+    window.unfinished = rows.number(3);
+    window.keep_until = time_of(rows.number(4));
+    if (window.began > windows_[newest_].began) newest_ = n;
+  }
+}
+
+void SqliteKeys::write() {
+  for (std::size_t n = 0; n < kWindows; ++n) {
+    Window& window = windows_[n];
+    if (!window.is_changed) continue;
+    update_.execute(static_cast<std::int64_t>(n), number_of(window.began), window.keys,
+                    window.unfinished, number_of(window.keep_until));
+    window.is_changed = false;
+  }
+}
+
+// The newest first: most duplicates follow their original soon.
+std::optional<SqliteKeys::Known> SqliteKeys::find(const jobs::Digest& scope) {
+  for (std::size_t back = 0; back < kWindows; ++back) {
+    Window& window = windows_[(newest_ + kWindows - back) % kWindows];
+    if (window.keys == 0) continue;
+    Rows rows = window.find->with(blob(scope));
+    if (!rows.next()) continue;
+    Known known;
+    rows.read(0, known.fingerprint);
+    rows.read(1, known.id.bytes);
+    return known;
+  }
+  return std::nullopt;
+}
+
+std::int64_t SqliteKeys::add(const jobs::IdempotencyKey& key, const jobs::JobId& id,
+                             jobs::WallTime now) {
+  rotate(now);
+  Window& window = windows_[newest_];
+  window.insert->execute(blob(key.scope), blob(key.fingerprint), blob(id.bytes));
+  ++window.keys;
+  ++window.unfinished;
+  window.is_changed = true;
+  return static_cast<std::int64_t>(newest_);
+}
+
+void SqliteKeys::ended(std::int64_t n, jobs::WallTime at, std::chrono::milliseconds kept) {
+  Window& window = windows_[static_cast<std::size_t>(n) % kWindows];
+  --window.unfinished;
+  window.keep_until =
+      std::max(window.keep_until, at + std::max<std::chrono::milliseconds>(kept, kKept));
+  window.is_changed = true;
+}
+
+void SqliteKeys::reopened(std::int64_t n) {
+  Window& window = windows_[static_cast<std::size_t>(n) % kWindows];
+  ++window.unfinished;
+  window.is_changed = true;
+}
+
+bool SqliteKeys::forget(jobs::WallTime now) {
+  bool has_done_one = false;
+  for (std::size_t n = 0; n < kWindows; ++n) {
+    Window& window = windows_[n];
+    const auto has_work = [&] {
+      return window.keys != 0 && (window.is_over(now) || holds_up(window, now));
+    };
+    if (!has_work()) continue;
+    if (has_done_one) return true;
+    window.is_over(now) ? clear_some(window) : move_some(n, now);
+    has_done_one = true;
+    if (has_work()) return true;
+  }
+  return false;
+}
+
+// Some of its jobs wait for long. One that is replayed may be passed by: it is looked for later.
+bool SqliteKeys::holds_up(const Window& window, jobs::WallTime now) const {
+  return &window != &windows_[newest_] && window.unfinished > 0 && now - window.began >= kKept &&
+         window.look_from <= now;
+}
+
+void SqliteKeys::move_some(std::size_t n, jobs::WallTime now) {
+  struct Waiting {
+    jobs::Digest scope{}, fingerprint{};
+    jobs::JobId id;
+    std::int64_t seq = 0;
+  };
+  Window& window = windows_[n];
+  Window& newest = windows_[newest_];
+  std::vector<Waiting> found;
+  std::int64_t looked_at = 0;
+  {
+    const std::string after = window.looked_to;
+    Rows rows = window.unfinished_after->with(blob(after), kLookedAtAtOnce);
+    for (; rows.next(); ++looked_at) {
+      window.looked_to = std::max(window.looked_to, rows.text(0));
+      if (rows.is_null(3)) continue;
+      Waiting& one = found.emplace_back();
+      rows.read(0, one.scope);
+      rows.read(1, one.fingerprint);
+      rows.read(2, one.id.bytes);
+      one.seq = rows.number(3);
+    }
+  }
+  for (const Waiting& one : found) {
+    window.remove->execute(blob(one.scope));
+    newest.insert->execute(blob(one.scope), blob(one.fingerprint), blob(one.id.bytes));
+    move_job_.execute(one.seq, static_cast<std::int64_t>(newest_));
+  }
+  const auto moved = static_cast<std::int64_t>(found.size());
+  window.keys -= moved;
+  window.unfinished -= moved;
+  newest.keys += moved;
+  newest.unfinished += moved;
+  if (moved > 0) window.is_changed = newest.is_changed = true;
+  if (looked_at == kLookedAtAtOnce) return;
+  window.looked_to.clear();
+  window.look_from = now + kWindow;
+}
+
+void SqliteKeys::clear_some(Window& window) {
+  window.clear->execute(kForgottenAtOnce);
+  const std::int64_t gone = sqlite3_changes(database_.handle());
+  window.keys = gone < kForgottenAtOnce ? 0 : std::max<std::int64_t>(1, window.keys - gone);
+  window.is_changed = true;
+}
+
+void SqliteKeys::rotate(jobs::WallTime now) {
+  Window& newest = windows_[newest_];
+  if (newest.began == jobs::kNoTime) newest.began = now;
+  if (now - newest.began < kWindow) return;
+  const std::size_t next = (newest_ + 1) % kWindows;
+  if (windows_[next].keys != 0) return;
+  newest_ = next;
+  windows_[next].began = now;
+  windows_[next].looked_to.clear();
+  windows_[next].look_from = jobs::kNoTime;
+}
+
+}  // namespace spillway::store

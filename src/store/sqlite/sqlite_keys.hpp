@@ -1,0 +1,74 @@
+// Idempotency keys, in tables that are rotated by time and emptied as a whole.
+//
+// Keys are hashes: they fall on random pages of a B-tree, and a table of one day's keys would write
+// a page for each. A window's table stays small, and its keys are forgotten in the order of their
+// pages, a step at a time. A window is emptied when all its jobs have ended and the last key's time
+// is over; as long as the oldest one is not, the newest one goes on to be used. So that a job that
+// waits for long does not hold up the others, keys of jobs that have not ended after a day are
+// moved to the newest window.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "store/sqlite/sqlite_database.hpp"
+
+namespace spillway::store {
+
+class SqliteKeys {
+ public:
+  static constexpr std::size_t kWindows = 8;
+  static constexpr std::chrono::hours kWindow{6};
+  static constexpr std::chrono::hours kKept{24};  // after the end of its job, at least
+  static constexpr std::int64_t kForgottenAtOnce = 10'000;
+  static constexpr std::int64_t kLookedAtAtOnce = 1'000;
+
+  struct Known {
+    jobs::Digest fingerprint{};
+    jobs::JobId id;
+  };
+
+  explicit SqliteKeys(Database& database);
+
+  void load();
+  void write();
+
+  std::optional<Known> find(const jobs::Digest& scope);
+  // Into the newest window, whose number the job keeps.
+  std::int64_t add(const jobs::IdempotencyKey& key, const jobs::JobId& id, jobs::WallTime now);
+  void ended(std::int64_t window, jobs::WallTime at, std::chrono::milliseconds kept);
+  void reopened(std::int64_t window);  // its job waits again
+  // Empties windows whose time is over, and moves keys of jobs that wait for long: a step of one
+  // window. True: there is more to do.
+  bool forget(jobs::WallTime now);
+
+ private:
+  struct Window {
+    jobs::WallTime began{};
+    std::int64_t keys = 0;
+    std::int64_t unfinished = 0;
+    jobs::WallTime keep_until{};
+    bool is_changed = false;
+    std::string looked_to;       // the last scope of which it is known whether its job has ended
+    jobs::WallTime look_from{};  // the next time, once all were looked at
+    std::unique_ptr<Statement> find, insert, remove, clear, unfinished_after;
+
+    bool is_over(jobs::WallTime now) const { return unfinished == 0 && keep_until <= now; }
+  };
+
+  void rotate(jobs::WallTime now);
+  void clear_some(Window& window);
+  bool holds_up(const Window& window, jobs::WallTime now) const;
+  void move_some(std::size_t n, jobs::WallTime now);
+
+  Database& database_;
+  Statement update_, move_job_;
+  std::array<Window, kWindows> windows_;
+  std::size_t newest_ = 0;
+};
+
+}  // namespace spillway::store

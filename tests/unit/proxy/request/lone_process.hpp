@@ -1,0 +1,107 @@
+// What exchanges need of a process, without any connection: one worker's services and one
+// configuration with one upstream, which is not there.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <spdlog/sinks/null_sink.h>
+
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "overload/plan.hpp"
+#include "proxy/call/lingering_call.hpp"
+#include "proxy/exchange/tunnel.hpp"
+#include "proxy/generation/generation.hpp"
+#include "proxy/generation/local_generation.hpp"
+#include "proxy/request/services.hpp"
+#include "support/proxy_under_test.hpp"
+
+namespace spillway::proxy {
+
+// A worker that has exchanges only.
+class LoneOwner final : public Owner {
+ public:
+  LocalGeneration& newest_generation() override {
+    FAIL("not asked for");
+    std::abort();
+  }
+  void connection_opened() override {}
+  void connection_idle(ClientConnection&) override {}
+  void connection_active(ClientConnection&) override {}
+  void connection_closed() override {}
+  bool is_at_connection_limit() override { return is_full; }
+  void give_back_memory() override {}
+  void begin(Owned&) override { FAIL("nothing was sent"); }
+  void end(Owned&) override {}
+  void close_idle_elsewhere(const Generation&, UpstreamId, Parking&) override {}
+
+  bool is_full = false;
+};
+
+// One slot, and a route with this rule while overloaded, something prepared and a cache.
+inline nlohmann::json settings(const nlohmann::json& rule) {
+  nlohmann::json route = {{"name", "app"},
+                          {"match", {{"path", "/**"}}},
+                          {"class", "P1"},
+                          {"rules", {{"P1", rule}}},
+                          {"cache", {{"max_bytes", 1 << 20}, {"serve", "fresh"}}},
+                          {"fallback", {{"status", 203}, {"json", {{"body", "{\"items\":[]}"}}}}}};
+  return {{"upstreams",
+           {{{"name", "app"}, {"servers", {"127.0.0.1:1"}}, {"dispatch", {{"concurrency", 1}}}}}},
+          {"limits", {{"body_bytes", 1000}}},
+          {"routes", nlohmann::json::array({route})}};
+}
+
+struct Process {
+  explicit Process(const nlohmann::json& rule = {{"strategy", "allow"}})
+      : Process(support::checked(settings(rule))) {}
+  explicit Process(config::Config config, std::shared_ptr<spdlog::sinks::sink> sink =
+                                              std::make_shared<spdlog::sinks::null_sink_mt>())
+      : log(config.log, std::move(sink)) {
+    ReadConfiguration read = resolve_servers(std::move(config));
+    REQUIRE(read.config);
+    const ProcessContext lineage{.workers = {gauges}};
+    auto shared =
+        std::make_shared<Generation>(*std::move(read.config), std::move(read.endpoints), lineage);
+    plans.push_back(shared->upstreams[0].controller.plan());
+    const LocalGeneration::Home home{0, loop, services.random, log};
+    generation = new LocalGeneration(std::move(shared), home, plans);
+    services.wall_clock.refresh();
+  }
+
+  void overload() {
+    const config::Config& config = generation->config();
+    generation->publish(UpstreamId{},
+                        std::make_shared<overload::AdmissionPlan>(overload::build_plan(
+                            config, config.upstreams[0], State::overloaded, Reason::error_burst)));
+  }
+  Gate& gate() { return generation->upstream(UpstreamId{}).gate; }
+  void take_the_only_slot() {
+    REQUIRE(gate().enter(slot_holder, {}, Clock::now()).kind == dispatch::Offer::Kind::granted);
+  }
+
+  std::shared_ptr<observe::WorkerGauges> gauges = std::make_shared<observe::WorkerGauges>();
+  EventLoop loop;
+  observe::Log log;
+  LoneOwner owner;
+  TunnelPermits permits;
+  TempSpace temp_space;
+  Services services{.owner = owner,
+                    .loop = loop,
+                    .log = log,
+                    .gauges = *gauges,
+                    .tunnel_permits = permits,
+                    .temp_space = temp_space,
+                    .jobs = nullptr,
+                    .random = Random(1),
+                    .small_blocks = BlockPool(4096),
+                    .large_blocks = BlockPool(128 * 1024),
+                    .memory_of_clients = traffic::ClientShares({1, 2})};
+  Plans plans;
+  LocalGenerationPtr generation;
+  Ticket slot_holder;
+};
+
+}  // namespace spillway::proxy

@@ -1,0 +1,45 @@
+// A request that parts of an exchange are asked about: its head, classified, of an unknown client.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+#include "http/framing.hpp"
+#include "proxy/request/request_context.hpp"
+#include "unit/proxy/request/lone_process.hpp"
+
+namespace spillway::proxy {
+
+struct LoneRequest {
+  LoneRequest(Process& process, std::string its_head, bool is_trusted = false,
+              RequestContext::Kind kind = RequestContext::Kind::live)
+      : text(std::move(its_head)),
+        client(client_of(is_trusted)),
+        context(kind, *process.generation, parsed(), client, process.services.now()) {
+    context.subject =
+        process.generation->generation().classifier.classify(head, client.peer, context.arrived);
+    context.is_classified = true;
+  }
+  LoneRequest(const LoneRequest&) = delete;
+
+  const std::string text;
+  http::RequestHead head;
+  const ClientInfo client;
+  RequestContext context;
+
+ private:
+  static ClientInfo client_of(bool is_trusted) {
+    ClientInfo client;
+    client.peer.trusted = is_trusted;
+    return client;
+  }
+  const http::RequestHead& parsed() {
+    REQUIRE(http::parse_request(text, head) == http::Error::none);
+    REQUIRE(http::request_framing(head) == http::Error::none);
+    return head;
+  }
+};
+
+}  // namespace spillway::proxy
