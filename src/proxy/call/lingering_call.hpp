@@ -67,7 +67,7 @@ class LingeringCall final : public Swept {
   static void begin(Services& services, AbandonedRequest request);
 
   // Owned:
-  Kind kind() const override { return Kind::lingering_call; }
+  OwnedKind kind() const override { return OwnedKind::lingering_call; }
   // Swept:
   void wake_if_late(TimePoint now) override;
   int watched_client() override { return -1; }

@@ -22,7 +22,7 @@ namespace spillway::proxy {
 namespace {
 
 // Of a client that prefers to wait.
-constexpr std::chrono::seconds kLongestWait{60};
+constexpr std::chrono::seconds kLongestPrefer{60};
 
 // Of a request that could be forwarded meanwhile.
 constexpr Duration kPatience = std::chrono::milliseconds(100);
@@ -338,7 +338,7 @@ Task<std::optional<Fault>> Deferral::see_job() {
 }
 
 std::chrono::seconds Deferral::longest_wait() const {
-  return std::min(preference_.wait.value_or(std::chrono::seconds(0)), kLongestWait);
+  return std::min(preference_.wait.value_or(std::chrono::seconds(0)), kLongestPrefer);
 }
 
 // Of a wait that is longer than this proxy lets its clients wait, what was applied is told.

@@ -39,7 +39,7 @@ class JobRun final : public Swept {
   // Gives the object back to the worker at the end.
   Detached run();
   // Owned:
-  Kind kind() const override { return Kind::job; }
+  OwnedKind kind() const override { return OwnedKind::job; }
   // Its lease is lost: the attempt ends, and another proxy may make the next one.
   void lose_lease() { abort(Abort::lease_lost); }
   bool has_begun() const { return stage_ != Stage::waiting; }

@@ -37,7 +37,7 @@ class RefreshJob final : public Swept {
   static void begin(Services& services, const RefreshRequest& request);
 
   // Owned:
-  Kind kind() const override { return Kind::refresh; }
+  OwnedKind kind() const override { return OwnedKind::refresh; }
   // Swept:
   void wake_if_late(TimePoint now) override;
   int watched_client() override { return -1; }

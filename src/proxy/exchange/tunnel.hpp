@@ -43,7 +43,7 @@ class Tunnel final : public boost::intrusive::list_base_hook<>, public Owned, pu
   void keep_stay(Stay stay) { stay_ = std::move(stay); }
 
   // Owned:
-  Kind kind() const override { return Kind::tunnel; }
+  OwnedKind kind() const override { return OwnedKind::tunnel; }
   // Successor:
   void keep_early(std::string_view bytes) override;
   void start(ClientPtr client) override;

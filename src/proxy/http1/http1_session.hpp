@@ -72,7 +72,7 @@ class Http1Session final : public ClientSession, public Swept {
   bool is_open() const override { return client_->open(); }
 
   // Owned:
-  Kind kind() const override { return Kind::session; }
+  OwnedKind kind() const override { return OwnedKind::session; }
   // Swept:
   void wake_if_late(TimePoint now) override;
   int watched_client() override;

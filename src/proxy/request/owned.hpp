@@ -5,10 +5,18 @@
 
 namespace spillway::proxy {
 
+enum class OwnedKind : std::uint8_t {
+  session,
+  refresh,
+  job,
+  lingering_call,
+  visitor_stream,
+  tunnel,
+};
+
 class Owned {
  public:
-  enum class Kind : std::uint8_t { session, refresh, job, lingering_call, visitor_stream, tunnel };
-  virtual Kind kind() const = 0;
+  virtual OwnedKind kind() const = 0;
 
  protected:
   ~Owned() = default;

@@ -61,7 +61,7 @@ class VisitorStream final : public Swept, public Successor {
   void start(ClientPtr client) override;
 
   // Owned:
-  Kind kind() const override { return Kind::visitor_stream; }
+  OwnedKind kind() const override { return OwnedKind::visitor_stream; }
   // Swept:
   void wake_if_late(TimePoint now) override;
   int watched_client() override { return -1; }  // it reads

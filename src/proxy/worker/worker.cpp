@@ -197,27 +197,27 @@ Http1Session& Worker::take_session() {
 
 void Worker::begin(Owned& object) {
   switch (object.kind()) {
-    case Owned::Kind::session: break;
-    case Owned::Kind::refresh: return swept_.refreshes.push_back(static_cast<RefreshJob&>(object));
-    case Owned::Kind::job: return swept_.jobs.push_back(static_cast<JobRun&>(object));
-    case Owned::Kind::lingering_call:
+    case OwnedKind::session: break;
+    case OwnedKind::refresh: return swept_.refreshes.push_back(static_cast<RefreshJob&>(object));
+    case OwnedKind::job: return swept_.jobs.push_back(static_cast<JobRun&>(object));
+    case OwnedKind::lingering_call:
       return swept_.lingering.push_back(static_cast<LingeringCall&>(object));
-    case Owned::Kind::visitor_stream:
+    case OwnedKind::visitor_stream:
       return swept_.visitor_streams.push_back(static_cast<VisitorStream&>(object));
-    case Owned::Kind::tunnel: return swept_.tunnels.push_back(static_cast<Tunnel&>(object));
+    case OwnedKind::tunnel: return swept_.tunnels.push_back(static_cast<Tunnel&>(object));
   }
 }
 
 void Worker::end(Owned& object) {
   switch (object.kind()) {
-    case Owned::Kind::session: return keep(static_cast<Http1Session&>(object));
-    case Owned::Kind::refresh: return dispose(swept_.refreshes, static_cast<RefreshJob&>(object));
-    case Owned::Kind::job: return dispose(swept_.jobs, static_cast<JobRun&>(object));
-    case Owned::Kind::lingering_call:
+    case OwnedKind::session: return keep(static_cast<Http1Session&>(object));
+    case OwnedKind::refresh: return dispose(swept_.refreshes, static_cast<RefreshJob&>(object));
+    case OwnedKind::job: return dispose(swept_.jobs, static_cast<JobRun&>(object));
+    case OwnedKind::lingering_call:
       return dispose(swept_.lingering, static_cast<LingeringCall&>(object));
-    case Owned::Kind::visitor_stream:
+    case OwnedKind::visitor_stream:
       return dispose(swept_.visitor_streams, static_cast<VisitorStream&>(object));
-    case Owned::Kind::tunnel: return dispose(swept_.tunnels, static_cast<Tunnel&>(object));
+    case OwnedKind::tunnel: return dispose(swept_.tunnels, static_cast<Tunnel&>(object));
   }
 }
 

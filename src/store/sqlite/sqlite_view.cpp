@@ -183,15 +183,15 @@ void SqliteView::operator()(Replay& command, WallTime now) {
   command.next = chosen.next;
   WallTime due = now + command.delay;
   for (const Seen& seen : chosen.jobs) {
-    const auto after = jobs::replayed(seen.job.progress, due);
-    if (!after) continue;
+    const auto progress = jobs::replayed(seen.job.progress, due);
+    if (!progress) continue;
     due += command.spacing;
     command.jobs.push_back(seen.job.id);
     if (command.is_dry_run) continue;
     std::optional<SqliteRecord> record = records_.find(seen.seq);
     if (!record) continue;
     record->expires = now + command.ttl;
-    records_.change(*record, *after);
+    records_.change(*record, *progress);
   }
 }
 
