@@ -23,8 +23,8 @@ House spillway() {
   const Rooms http = {"base", "config", "http"};
   const Rooms decisions = http + Rooms{"traffic", "resilience", "overload", "dispatch"};
   const Rooms cache = {"cache", "cache/rules", "cache/store"};
-  const Rooms stores = {"store", "store/contract", "store/sqlite", "store/postgres"};
-  const Rooms deferral = stores + Rooms{"jobs"};
+  const Rooms stores = {"store/contract", "store/sqlite", "store/postgres"};
+  const Rooms deferral = stores + Rooms{"store", "jobs"};
   const Rooms below_proxy = decisions + cache + deferral + Rooms{"waiting", "observe"};
   const Rooms net = below_proxy + Rooms{"proxy/net"};
   const Rooms upstream = net + Rooms{"proxy/upstream"};

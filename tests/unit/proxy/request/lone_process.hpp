@@ -11,8 +11,6 @@
 #include <utility>
 
 #include "overload/plan.hpp"
-#include "proxy/call/lingering_call.hpp"
-#include "proxy/exchange/tunnel.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/generation/local_generation.hpp"
 #include "proxy/request/services.hpp"
