@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "overload/plan.hpp"
+#include "proxy/exchange/refresh_job.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/generation/local_generation.hpp"
 #include "proxy/request/services.hpp"
@@ -31,11 +32,25 @@ class LoneOwner final : public Owner {
   void connection_closed() override {}
   bool is_at_connection_limit() override { return is_full; }
   void give_back_memory() override {}
-  void begin(Owned&) override { FAIL("nothing was sent"); }
-  void end(Owned&) override {}
+  // Nothing was sent, so nothing lingers and nothing was switched.
+  void begin(Owned& object) override {
+    REQUIRE(object.kind() == OwnedKind::refresh);
+    ++refreshes;
+    refresh_.reset(static_cast<RefreshJob*>(&object));
+  }
+  void end(Owned&) override { refresh_.reset(); }
   void close_idle_elsewhere(const Generation&, UpstreamId, Parking&) override {}
 
+  void abandon() {
+    if (refresh_) refresh_->abandon();
+    refresh_.reset();
+  }
+
+  int refreshes = 0;
   bool is_full = false;
+
+ private:
+  std::unique_ptr<RefreshJob> refresh_{};
 };
 
 // One slot, and a route with this rule while overloaded, something prepared and a cache.
@@ -68,6 +83,8 @@ struct Process {
     generation = new LocalGeneration(std::move(shared), home, plans);
     services.wall_clock.refresh();
   }
+
+  ~Process() { owner.abandon(); }
 
   void overload() {
     const config::Config& config = generation->config();

@@ -15,8 +15,8 @@
 
 #include "base/reason.hpp"
 #include "http/body.hpp"
-#include "proxy/exchange/tunnel.hpp"
 #include "proxy/request/client_session.hpp"
+#include "proxy/request/successor.hpp"
 
 namespace spillway::proxy {
 
