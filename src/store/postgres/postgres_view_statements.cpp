@@ -135,9 +135,10 @@ SELECT coalesce(w.state, CASE WHEN l.id IS NOT NULL THEN 1::int2 END, e.state), 
 )sql";
 
 constexpr std::string_view kReadAttempts = R"sql(
-SELECT a.counted, a.began, a.ended, a.cause, a.status, a.detail
-FROM job j JOIN attempt a ON a.number = j.number AND a.period = j.period
-WHERE j.id = $1::uuid ORDER BY a.place
+SELECT counted, began, ended, cause, status, detail FROM (
+  SELECT a.* FROM job j JOIN attempt a ON a.number = j.number AND a.period = j.period
+  WHERE j.id = $1::uuid ORDER BY a.place DESC LIMIT $2::int8) AS latest
+ORDER BY place
 )sql";
 
 // $1 to $6: numbers and progress. $7: the time to live. A job whose line has others waits for the

@@ -103,7 +103,7 @@ void add_inspect(PostgresBatch& batch, Inspect& inspect) {
             });
   add_position(batch, inspect.id, inspect.job);
   PostgresParameters of_job;
-  of_job.add(inspect.id.bytes);
+  of_job.add(inspect.id.bytes).add(sql_limit(kMostAttempts));
   batch.add(PostgresStatement::read_attempts, std::move(of_job),
             [&inspect](const PostgresRows& rows) {
               inspect.attempts.clear();

@@ -110,7 +110,8 @@ inline constexpr const char* kPosition =
 inline constexpr const char* kRequest =
     "SELECT head, substr(body, 1, ?2) FROM requests WHERE seq = ?1";
 inline constexpr const char* kAttempts =
-    "SELECT number, began, ended, cause, status, detail FROM attempts WHERE seq = ?1 ORDER BY n";
+    "SELECT number, began, ended, cause, status, detail FROM"
+    " (SELECT * FROM attempts WHERE seq = ?1 ORDER BY n DESC LIMIT ?2) ORDER BY n";
 
 inline constexpr const char* kExpiring =
     "SELECT seq FROM jobs INDEXED BY jobs_expiring"

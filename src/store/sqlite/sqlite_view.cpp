@@ -109,7 +109,7 @@ void SqliteView::operator()(Inspect& command) {
       command.body = rows.text(1);
     }
   }
-  Rows rows = attempts_.with(seen->seq);
+  Rows rows = attempts_.with(seen->seq, static_cast<std::int64_t>(kMostAttempts));
   while (rows.next()) {
     command.attempts.push_back({static_cast<std::uint32_t>(rows.number(0)), time_of(rows.number(1)),
                                 time_of(rows.number(2)), static_cast<jobs::Cause>(rows.number(3)),

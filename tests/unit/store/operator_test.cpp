@@ -68,6 +68,37 @@ TEST_CASE("an inspection shows head, the first bytes of the body and the last hu
   });
 }
 
+TEST_CASE("of the last attempt, and of those after a replay, no more than a hundred are shown") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join(1000h);
+    store.enqueue(store.job(1));
+    std::uint32_t last = 0;
+    const auto try_it = [&](JobState state, std::uint32_t attempts) {
+      REQUIRE(store.claim(epoch) == Ids{job_id(1)});
+      Settle settle{epoch, job_id(1), {state, store.now(), attempts, 0, Cause::failed}};
+      if (jobs::has_ended(state)) settle.progress.ended = store.now();
+      settle.attempt = jobs::Attempt{++last, store.now(), store.now(), Cause::failed, 500, ""};
+      REQUIRE_FALSE(store.ask(settle).is_lost);
+    };
+    const auto check_shown = [&] {
+      const Inspect inspect = store.ask(Inspect{.id = job_id(1)});
+      REQUIRE(inspect.attempts.size() == kMostAttempts);
+      CHECK(inspect.attempts.front().number == last - kMostAttempts + 1);
+      CHECK(inspect.attempts.back().number == last);
+    };
+    for (std::uint32_t n = 1; n <= kMostAttempts + 5; ++n) try_it(JobState::retrying, n);
+    try_it(JobState::dead, kMostAttempts + 6);
+    check_shown();
+    CHECK(store.find(1)->progress.attempts == kMostAttempts + 6);
+    for (int replays = 0; replays < 3; ++replays) {
+      REQUIRE(store.ask(Replay{.filter = {}, .limit = 1, .ttl = 1h}).jobs == Ids{job_id(1)});
+      try_it(JobState::dead, 1);
+      check_shown();
+    }
+    CHECK(store.find(1)->progress.attempts == 1);
+  });
+}
+
 TEST_CASE("a list goes on where its page before has ended, in the order of acceptance") {
   each_store([](UnderTest& store) {
     with_letters(store, 5, 8);
