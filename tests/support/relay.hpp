@@ -1,7 +1,8 @@
-// A way to a Unix socket that can be cut: bytes go through it both ways until then.
+// A way to a Unix socket that can be cut, or be slow: bytes go through it both ways until then.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -23,6 +24,8 @@ class Relay {
   // What is connected is closed, and so is what connects, until it is mended.
   void cut() { is_cut_ = true; }
   void mend() { is_cut_ = false; }
+  // From now on no more than so many bytes go through it in a second.
+  void slow_down(std::size_t bytes_a_second) { most_a_second_ = bytes_a_second; }
 
  private:
   void run();
@@ -32,6 +35,7 @@ class Relay {
   int listener_ = -1;
   Event ending_;
   std::atomic<bool> is_cut_{false};
+  std::atomic<std::size_t> most_a_second_{0};  // 0: as many as come
   std::thread thread_;
 };
 

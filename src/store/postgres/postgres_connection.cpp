@@ -184,7 +184,11 @@ std::optional<PostgresFailure> PostgresConnection::run(std::span<const PostgresS
   return receive(steps);
 }
 
+// First a message of five bytes: amid a transaction PostgreSQL counts the time until it has the
+// next message whole (idle_in_transaction_session_timeout), and a step with a body may be long on
+// its way.
 bool PostgresConnection::send(std::span<const PostgresStep> steps) {
+  if (PQsendFlushRequest(connection_.get()) != 1) return false;
   for (const PostgresStep& step : steps) {
     const PostgresParameters::View view = step.parameters.view();
     if (PQsendQueryPrepared(connection_.get(), prepared_name(step.statement).c_str(),
