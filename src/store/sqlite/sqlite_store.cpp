@@ -22,9 +22,14 @@ constexpr std::int64_t kMostChecked = std::int64_t{32} << 20;
 // secure_delete: Debian's SQLite fills deleted content with zeros, which writes each body once
 // more, into the log. FAST does it only on pages that are written anyway; those that get free keep
 // what they have until they are used again.
+//
+// journal_size_limit: a log that began anew is cut to that, a quarter more than the cap, which it
+// goes beyond only while a reader from outside is in the way.
 constexpr const char* kSettings =
     "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY;"
-    "PRAGMA cache_size = -65536; PRAGMA foreign_keys = OFF; PRAGMA secure_delete = FAST";
+    "PRAGMA cache_size = -65536; PRAGMA foreign_keys = OFF; PRAGMA secure_delete = FAST;"
+    "PRAGMA journal_size_limit = 167772160";
+static_assert(SqliteCheckpoint::kMostBytes + SqliteCheckpoint::kMostBytes / 4 == 167'772'160);
 
 }  // namespace
 

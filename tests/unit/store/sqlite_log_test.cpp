@@ -116,10 +116,16 @@ TEST_CASE("the log stays below its cap, unless a reader from outside holds it op
   const Opened opened = open_store("sqlite:jobs.db", directory.path());
   REQUIRE(opened.store);
   CHECK(longest_log(*opened.store, log, kCap + kCap / 2) < kCap + kMore);
+  std::uintmax_t with_reader = 0;
   {
     const Reader reader(file);  // the control
-    CHECK(longest_log(*opened.store, log, kCap + kCap / 4) > kCap + kMore);
+    with_reader = longest_log(*opened.store, log, 2 * kCap);
+    CHECK(with_reader > 2 * kCap);
   }
+  // An eighth later it is tried again. Then the file is cut to what it may have.
+  CHECK(longest_log(*opened.store, log, kCap / 4) < with_reader + kCap / 8 + kMore);
+  CHECK(std::filesystem::file_size(log) < kCap + kCap / 4 + kMore);
+  CHECK(longest_log(*opened.store, log, kCap + kCap / 2) < kCap + kCap / 4 + kMore);
 }
 
 }  // namespace spillway::store
