@@ -57,7 +57,7 @@ struct Release {
 
 // Writes a job down. One whose id is there already is the same job, sent again after a failure: it
 // is accepted, and nothing changes. An Idempotency-Key is known for 24 hours after the end of its
-// job, and at least as long as the job is kept.
+// job, and at least as long as the job is kept, or would be if it had not been purged.
 struct Enqueue {
   enum class Result : std::uint8_t {
     accepted,

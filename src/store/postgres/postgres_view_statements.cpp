@@ -78,9 +78,9 @@ std::string pick_dead_text(std::string_view which) {
 
 // Looks at the next $13 ended jobs behind number $12, picks 1000 at most of those that the filter
 // includes, and deletes as many as make $14 bytes. $9: as many at most. $10: a dry run, which
-// counts those that were picked. $11: how long an Idempotency-Key outlives its job. Answers with
-// how many, and behind which number to go on. OFFSET keeps the planner from reading other jobs than
-// these.
+// counts those that were picked. $11: how long an Idempotency-Key outlives its job, if the job
+// would not have been kept longer. Answers with how many, and behind which number to go on. OFFSET
+// keeps the planner from reading other jobs than these.
 constexpr std::string_view kPurgeFrom = R"sql(
 FROM ended e CROSS JOIN LATERAL (SELECT * FROM job k WHERE k.number = e.number OFFSET 0) AS j
   LEFT JOIN waiting w ON false LEFT JOIN leased l ON false
@@ -100,8 +100,8 @@ answers AS (DELETE FROM answer a USING gone g WHERE a.period = g.period AND a.nu
 contents AS (DELETE FROM content c USING gone g WHERE c.period = g.period AND c.number = g.number),
 remembered AS (
   INSERT INTO remnant (number, forget)
-  SELECT g.number, g.ended + $11::int8 FROM gone g JOIN job j ON j.number = g.number
-  WHERE j.scope IS NOT NULL),
+  SELECT g.number, g.ended + GREATEST(j.kept, $11::int8)
+  FROM gone g JOIN job j ON j.number = g.number WHERE j.scope IS NOT NULL),
 jobs AS (DELETE FROM job j USING gone g WHERE j.number = g.number AND j.scope IS NULL)
 SELECT count(*) FILTER (WHERE fits),
   CASE WHEN count(*) FILTER (WHERE fits) >= $9 THEN NULL
