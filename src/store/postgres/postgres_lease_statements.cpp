@@ -75,7 +75,8 @@ FROM gone
 )sql";
 
 // An Idempotency-Key is known for 24 hours after the end of its job ($2), which may be longer than
-// the job is kept: what remains of the job till then is its key. Heads, bodies, answers and
+// the job is kept: what remains of the job till then is its key, and nothing of what its client has
+// sent. Heads, bodies, answers and
 // attempts go with their period, but not in period -1 (postgres_kept.hpp), where few are forgotten
 // at a time: they may be long.
 constexpr std::string_view kForget = R"sql(
@@ -97,6 +98,9 @@ remembered AS (
   INSERT INTO remnant (number, forget)
   SELECT g.number, g.ended + $2::int8 FROM gone g JOIN job j ON j.number = g.number
   WHERE j.scope IS NOT NULL AND g.ended + $2::int8 > (SELECT now_ms())),
+emptied AS (
+  UPDATE job j SET method = '', target = '', tenant_name = '' FROM gone g
+  WHERE j.number = g.number AND j.scope IS NOT NULL AND g.ended + $2::int8 > (SELECT now_ms())),
 jobs AS (
   DELETE FROM job j USING gone g
   WHERE j.number = g.number

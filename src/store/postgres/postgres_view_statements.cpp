@@ -102,6 +102,8 @@ remembered AS (
   INSERT INTO remnant (number, forget)
   SELECT g.number, g.ended + GREATEST(j.kept, $11::int8)
   FROM gone g JOIN job j ON j.number = g.number WHERE j.scope IS NOT NULL),
+emptied AS (UPDATE job j SET method = '', target = '', tenant_name = '' FROM gone g
+            WHERE j.number = g.number AND j.scope IS NOT NULL),
 jobs AS (DELETE FROM job j USING gone g WHERE j.number = g.number AND j.scope IS NULL)
 SELECT count(*) FILTER (WHERE fits),
   CASE WHEN count(*) FILTER (WHERE fits) >= $9 THEN NULL

@@ -219,6 +219,33 @@ TEST_CASE("a key that is still known keeps no history") {
   CHECK(store.enqueue(keyed).result == Enqueue::Result::duplicate);
 }
 
+TEST_CASE("of a job that is forgotten or purged before its key nothing is left that was sent") {
+  PostgresContract contract;
+  UnderTest store(contract);
+  const Epoch epoch = store.join(24h);
+  for (const std::uint64_t n : {1, 2, 3}) {
+    jobs::NewJob job = store.job(n);
+    job.idempotency = jobs::IdempotencyKey{{static_cast<std::uint8_t>(n)}, {1}};
+    if (n == 3) job.kept = 24h;
+    store.enqueue(job);
+  }
+  REQUIRE(store.claim(epoch).size() == 3);
+  for (const std::uint64_t n : {1, 2, 3}) CHECK(store.succeed(epoch, n));
+  const auto left = [&] {
+    return Postgres::ask_all(
+        contract.url(),
+        "SELECT convert_from(method || target || tenant_name, 'UTF8') FROM spillway.job "
+        "ORDER BY number");
+  };
+  CHECK(left() == "POST/ordersacme\nPOST/ordersacme\nPOST/ordersacme\n");
+  CHECK(store.ask(Purge{.filter = {.id = job_id(2)}, .limit = 1}).count == 1);
+  store.pass(1h);
+  CHECK(store.sweep().forgotten == 1);
+  CHECK(left() == "\n\nPOST/ordersacme\n");
+  CHECK(store.find(3)->target == "/orders");
+  for (const std::uint8_t n : {1, 2, 3}) CHECK(store.ask(KnowsKey{.scope = {n}}).is_known);
+}
+
 TEST_CASE("while somebody reads it history is not dropped, nobody waits, and later it is") {
   PostgresContract contract;
   UnderTest store(contract);
