@@ -332,7 +332,10 @@ Task<std::optional<Fault>> Deferral::see_job() {
   while (!look.delivered) co_await parking_.park({});
   if (look.failure) co_return not_deferred(reason_of(*look.failure));
   const std::optional<jobs::JobView>& found = look.as<store::Find>().job;
-  if (!found) co_return job_of_key_was_deleted();
+  if (!found) {
+    job_.left = SeenJob::Left::key;
+    co_return std::nullopt;
+  }
   job_ = {.id = found->id, .progress = found->progress, .position = found->position};
   co_return std::nullopt;
 }

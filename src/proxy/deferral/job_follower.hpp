@@ -13,9 +13,14 @@ namespace spillway::proxy {
 
 // A job as it was seen last.
 struct SeenJob {
+  enum class Left : std::uint8_t {
+    all,
+    key,  // it has ended and was deleted: nothing but its Idempotency-Key is known of it
+  };
   jobs::JobId id;
   jobs::Progress progress;     // of one that was accepted just now: queued
   std::uint64_t position = 0;  // as JobView's
+  Left left = Left::all;
 };
 
 struct Followed {

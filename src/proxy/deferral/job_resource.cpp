@@ -14,6 +14,7 @@ namespace spillway::proxy {
 namespace {
 
 constexpr std::string_view kJobs = "/jobs/";
+constexpr std::string_view kDeleted = "deleted";  // in place of a state
 constexpr std::size_t kIdSize = 32;
 // As much of a response waits for each client in any case.
 constexpr std::size_t kUncounted = 64 * 1024;
@@ -244,12 +245,14 @@ Task<Answer> JobResource::answer_of(jobs::JobId id, const std::string& applied) 
 
 void JobResource::report_deferred(const SeenJob& job, const std::string& applied) {
   const jobs::JobState state = job.progress.state;
+  const bool is_deleted = job.left == SeenJob::Left::key;
   const std::string location = job_location(request_, job.id);
   response_.status = 202;
   response_.lines = std::string(kJsonFields) + "Location: " + location + "\r\n";
   response_.content = "{\"id\":\"" + jobs::to_text(job.id) + "\",\"state\":\"" +
-                      std::string(jobs::name(state)) + "\",\"location\":\"" + location + '"';
-  if (!jobs::has_ended(state)) {
+                      std::string(is_deleted ? kDeleted : jobs::name(state)) +
+                      "\",\"location\":\"" + location + '"';
+  if (!is_deleted && !jobs::has_ended(state)) {
     const std::string seconds = std::to_string(retry_after(job.progress, job.position));
     response_.lines += "Retry-After: " + seconds + "\r\n";
     response_.content += ",\"retry_after_ms\":" + seconds + "000";

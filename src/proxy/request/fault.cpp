@@ -248,14 +248,6 @@ Fault idempotency_key_in_hand() {
           .retry_after = Milliseconds{1000}};
 }
 
-Fault job_of_key_was_deleted() {
-  return {.reason = Reason::idempotency_conflict,
-          .status = 409,
-          .detail =
-              "The job of this Idempotency-Key has ended and was deleted. Use another key to have "
-              "the request done again."};
-}
-
 Fault head_too_large() { return bad_request(http::Error::head_too_large); }
 
 Fault response_too_large() {

@@ -104,14 +104,12 @@ Fault no_slot(Reason reason, Milliseconds retry_after);
 [[gnu::cold]] Fault share_of_deferred_is_full();
 // A request that would be deferred has no Idempotency-Key where one is required (400), one
 // that cannot be read (400), one that came with another request before (422
-// IDEMPOTENCY_MISMATCH), one that another request has at the moment (409 IDEMPOTENCY_CONFLICT), or
-// that of a job which is there no more (the same, without Retry-After: to ask again does not help):
+// IDEMPOTENCY_MISMATCH), or one that another request has at the moment (409 IDEMPOTENCY_CONFLICT):
 // draft-ietf-httpapi-idempotency-key-header-07, section 2.7.
 [[gnu::cold]] Fault missing_idempotency_key();
 [[gnu::cold]] Fault invalid_idempotency_key();
 [[gnu::cold]] Fault reused_idempotency_key();
 [[gnu::cold]] Fault idempotency_key_in_hand();
-[[gnu::cold]] Fault job_of_key_was_deleted();
 // A request whose head does not fit the largest block: 431.
 [[gnu::cold]] Fault head_too_large();
 // A response that Spillway gives itself, from its cache among others, whose head does not: 500.
