@@ -13,7 +13,7 @@ namespace spillway::store {
 namespace {
 
 constexpr std::size_t kTenMegabits = 10'000'000 / 8;  // a second
-constexpr std::size_t kLong = 4'500'000;              // 3.6 s on such a link
+constexpr std::size_t kLongBody = 4'500'000;          // 3.6 s on such a link
 
 std::string socket_in(const std::string& url) {
   std::string path = url.substr(url.find("host=") + 5);
@@ -28,8 +28,8 @@ std::string through(const support::Relay& link, const std::string& url) {
   return url.substr(0, url.find("host=")) + "host=" + host;
 }
 
-std::optional<Failure> execute(JobStore& store, std::vector<Command>& commands,
-                               jobs::WallTime now) {
+std::optional<Failure> execute_all(JobStore& store, std::vector<Command>& commands,
+                                   jobs::WallTime now) {
   std::vector<Command*> batch;
   for (Command& command : commands) batch.push_back(&command);
   return store.execute(batch, now);
@@ -47,9 +47,9 @@ TEST_CASE("a batch that is long on its way behind a step of its transaction is e
   REQUIRE_MESSAGE(far.store, far.failure.text);
   link.slow_down(kTenMegabits);
   Bury bury{.job = near.job(2), .cause = jobs::Cause::expired_in_queue};
-  bury.job.body = std::string(kLong, 'b');
+  bury.job.body = std::string(kLongBody, 'b');
   std::vector<Command> batch{Cancel{job_id(1)}, bury};
-  const std::optional<Failure> failure = execute(*far.store, batch, near.now());
+  const std::optional<Failure> failure = execute_all(*far.store, batch, near.now());
   CHECK_MESSAGE(!failure, failure->text);
   CHECK(std::get<Cancel>(batch[0]).is_done);
   CHECK(near.state(1) == "cancelled");

@@ -17,7 +17,7 @@ using support::Postgres;
 constexpr std::uint64_t kPending = 50'000;
 constexpr std::uint64_t kTenants = 16;
 
-void fill(PostgresContract& contract) {
+void fill_database(PostgresContract& contract) {
   const std::string jobs = std::to_string(kPending);
   const std::string now = std::to_string(contract.now().time_since_epoch().count());
   Postgres::ask(contract.url(),
@@ -55,7 +55,7 @@ std::uint64_t rows_read(const std::string& url) {
 }
 
 // As a proxy's, until its first jobs are in its hands and its first request is written down.
-void start(PostgresContract& contract) {
+void start_proxy(PostgresContract& contract) {
   const std::unique_ptr<JobStore> opened = contract.reopen();
   const auto ask = [&](auto verb) {
     Command command = std::move(verb);
@@ -84,9 +84,9 @@ void start(PostgresContract& contract) {
 TEST_CASE("a start with many jobs pending reads them once") {
   PostgresContract contract;
   contract.make();
-  fill(contract);
+  fill_database(contract);
   const std::uint64_t before = rows_read(contract.url());
-  start(contract);
+  start_proxy(contract);
   const std::uint64_t read = rows_read(contract.url()) - before;
   CAPTURE(read);
   CHECK(read > kPending / 2);  // it is seen

@@ -34,7 +34,7 @@ class HeldTable {
   PGconn* session_;
 };
 
-struct Swept {
+struct SweepOutcome {
   std::optional<Failure> failure;
   std::vector<jobs::JobId> recovered;
 };
@@ -64,14 +64,14 @@ struct LateSweep : Fleet {
     CHECK(sweep(first.store()).recovered.empty());
     CHECK(sweep(second()).recovered.empty());
   }
-  Swept sweep(JobStore& store) const {
+  SweepOutcome sweep(JobStore& store) const {
     Command question = KnowsKey{};
     Command command = Sweep{.limit = 100, .silence = kSilenceOfAll, .at = at};
     Command* const batch[] = {&question, &command};
     const std::optional<Failure> failure = store.execute(batch, first.now());
     return {failure, std::get<Sweep>(std::move(command)).recovered};
   }
-  std::future<Swept> begin_sweep(JobStore& store) const {
+  std::future<SweepOutcome> begin_sweep(JobStore& store) const {
     return std::async(std::launch::async, [this, &store] { return sweep(store); });
   }
   bool come_to_wait(const std::string& sessions) const {
@@ -115,11 +115,11 @@ struct LateSweep : Fleet {
 TEST_CASE("a sweep that ends after the lease of its proxy recovers what had to be, and no more") {
   LateSweep fleet;
   HeldTable held(fleet.url(), "remnant");
-  std::future<Swept> late = fleet.begin_sweep(fleet.second());
+  std::future<SweepOutcome> late = fleet.begin_sweep(fleet.second());
   REQUIRE(fleet.come_to_wait("1"));
   fleet.outlast();
   held.let_go();
-  const Swept swept = late.get();
+  const SweepOutcome swept = late.get();
   CHECK_FALSE(swept.failure);
   CHECK(swept.recovered == std::vector{job_id(1)});
   CHECK(fleet.sweep(fleet.first.store()).recovered == std::vector{job_id(2)});
@@ -129,15 +129,15 @@ TEST_CASE("a sweep that ends after the lease of its proxy recovers what had to b
 TEST_CASE("a sweep that is under way after the lease of its proxy is ended by another's") {
   LateSweep fleet;
   HeldTable held(fleet.url(), "remnant");
-  std::future<Swept> late = fleet.begin_sweep(fleet.second());
+  std::future<SweepOutcome> late = fleet.begin_sweep(fleet.second());
   REQUIRE(fleet.come_to_wait("1"));
   fleet.outlast();
-  std::future<Swept> other = fleet.begin_sweep(fleet.first.store());
+  std::future<SweepOutcome> other = fleet.begin_sweep(fleet.first.store());
   const std::optional<Failure> failure = late.get().failure;
   REQUIRE(failure);
   CHECK_MESSAGE(failure->text.find("lock timeout") == std::string::npos, failure->text);
   held.let_go();
-  const Swept swept = other.get();
+  const SweepOutcome swept = other.get();
   CHECK_FALSE(swept.failure);
   std::size_t recovered = swept.recovered.size();
   for (const support::Deadline deadline; recovered < 2 && !deadline.passed();)
@@ -150,12 +150,12 @@ TEST_CASE("a sweep that is under way after the lease of its proxy is ended by an
 TEST_CASE("a sweep that was long on its way condemns none that has renewed its lease meanwhile") {
   LateSweep fleet;
   HeldTable held(fleet.url(), "job");
-  std::future<Swept> late = fleet.begin_sweep(fleet.second());
+  std::future<SweepOutcome> late = fleet.begin_sweep(fleet.second());
   REQUIRE(fleet.come_to_wait("1"));
   CHECK_FALSE(fleet.first.ask(Renew{fleet.gone, kLeaseOfAll}).is_lost);
   fleet.first.pass(30min);
   held.let_go();
-  const Swept swept = late.get();
+  const SweepOutcome swept = late.get();
   CHECK_FALSE(swept.failure);
   CHECK(swept.recovered.empty());
   CHECK_FALSE(fleet.first.ask(Renew{fleet.gone, kLeaseOfAll}).is_lost);

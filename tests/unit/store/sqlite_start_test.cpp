@@ -14,7 +14,7 @@
 namespace spillway::store {
 namespace {
 
-const jobs::WallTime kNow{std::chrono::milliseconds(1'800'000'000'000)};
+const jobs::WallTime kStartedAt{std::chrono::milliseconds(1'800'000'000'000)};
 
 // The steps of SQLite's machine that all connections of this process take, as long as it lives.
 class Steps {
@@ -43,18 +43,18 @@ class Steps {
   static inline std::uint64_t taken = 0;
 };
 
-using File = std::unique_ptr<sqlite3, decltype(&sqlite3_close)>;
+using DatabaseFile = std::unique_ptr<sqlite3, decltype(&sqlite3_close)>;
 
-File open_file(const support::TemporaryDirectory& directory) {
+DatabaseFile open_file(const support::TemporaryDirectory& directory) {
   sqlite3* opened = nullptr;
   REQUIRE(sqlite3_open((directory.path() / "jobs.db").c_str(), &opened) == SQLITE_OK);
   return {opened, &sqlite3_close};
 }
 
 // So many jobs of 16 tenants wait; the file is too large to be checked at each start.
-void fill(const support::TemporaryDirectory& directory, std::uint64_t jobs) {
+void fill_file(const support::TemporaryDirectory& directory, std::uint64_t jobs) {
   REQUIRE(open_store("sqlite:jobs.db", directory.path()).store);
-  const File file = open_file(directory);
+  const DatabaseFile file = open_file(directory);
   const std::string count = std::to_string(jobs), now = std::to_string(1'800'000'000'000);
   const std::string filling =
       "BEGIN; INSERT INTO routes (id, name, queued) VALUES (1, 'orders', " + count +
@@ -69,10 +69,10 @@ void fill(const support::TemporaryDirectory& directory, std::uint64_t jobs) {
 }
 
 template <class Verb>
-Verb ask(JobStore& store, Verb verb) {
+Verb answer_to(JobStore& store, Verb verb) {
   Command command = std::move(verb);
   Command* const batch[] = {&command};
-  REQUIRE_FALSE(store.execute(batch, kNow));
+  REQUIRE_FALSE(store.execute(batch, kStartedAt));
   return std::get<Verb>(std::move(command));
 }
 
@@ -82,20 +82,20 @@ std::uint64_t steps_of_start(const support::TemporaryDirectory& directory) {
   const Opened opened = open_store("sqlite:jobs.db", directory.path());
   REQUIRE(opened.store);
   JobStore& store = *opened.store;
-  const Epoch epoch = ask(store, Join{"proxy", 1h}).epoch;
-  ask(store, Sweep{.limit = 1000});
-  ask(store, Totals{});
-  const Lanes lanes = ask(store, Lanes{.limit = 1024});
+  const Epoch epoch = answer_to(store, Join{"proxy", 1h}).epoch;
+  answer_to(store, Sweep{.limit = 1000});
+  answer_to(store, Totals{});
+  const Lanes lanes = answer_to(store, Lanes{.limit = 1024});
   REQUIRE(lanes.found.size() == 16);
-  CHECK(ask(store, Claim{epoch, lanes.found.back().lane, 16}).jobs.size() == 16);
+  CHECK(answer_to(store, Claim{epoch, lanes.found.back().lane, 16}).jobs.size() == 16);
   Enqueue enqueue{.max_pending = 100'000'000, .is_in_share = true};
   enqueue.job.id = job_id(1);
   enqueue.job.lane = lanes.found.front().lane;
-  enqueue.job.accepted = kNow;
-  enqueue.job.expires = kNow + 1h;
-  CHECK(ask(store, enqueue).result == Enqueue::Result::accepted);
-  ask(store, KnowsKey{.scope = {1}});
-  ask(store, Renew{.epoch = epoch, .lease = 1h});
+  enqueue.job.accepted = kStartedAt;
+  enqueue.job.expires = kStartedAt + 1h;
+  CHECK(answer_to(store, enqueue).result == Enqueue::Result::accepted);
+  answer_to(store, KnowsKey{.scope = {1}});
+  answer_to(store, Renew{.epoch = epoch, .lease = 1h});
   return steps.so_far();
 }
 
@@ -103,8 +103,8 @@ std::uint64_t steps_of_start(const support::TemporaryDirectory& directory) {
 
 TEST_CASE("a start takes as many steps with 100,000 jobs pending as with 1,000") {
   const support::TemporaryDirectory few, many;
-  fill(few, 1'000);
-  fill(many, 100'000);
+  fill_file(few, 1'000);
+  fill_file(many, 100'000);
   const std::uint64_t with_few = steps_of_start(few), with_many = steps_of_start(many);
   CAPTURE(with_few);
   CAPTURE(with_many);
@@ -114,9 +114,9 @@ TEST_CASE("a start takes as many steps with 100,000 jobs pending as with 1,000")
 
 TEST_CASE("control: a statement that goes through all of them is seen") {
   const support::TemporaryDirectory many;
-  fill(many, 100'000);
+  fill_file(many, 100'000);
   const Steps steps;
-  const File file = open_file(many);
+  const DatabaseFile file = open_file(many);
   sqlite3_exec(file.get(), "SELECT count(*) FROM jobs WHERE due > 0", nullptr, nullptr, nullptr);
   CHECK(steps.so_far() > 100'000);
 }
