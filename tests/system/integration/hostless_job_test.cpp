@@ -20,14 +20,15 @@ using nlohmann::json;
 namespace {
 
 // Of each request, or of jobs only.
-constexpr std::array kOwn{"X-Request-Id", "traceparent", "Idempotency-Key", "Spillway-Attempt"};
+constexpr std::array kOwnFields{"X-Request-Id", "traceparent", "Idempotency-Key",
+                                "Spillway-Attempt"};
 
-std::vector<std::string> lines_of(const Message& request) {
+std::vector<std::string> compared_lines(const Message& request) {
   std::vector<std::string> lines;
   for (const auto& [name, value] : request.fields) {
-    const bool is_its_own = std::any_of(kOwn.begin(), kOwn.end(), [&name = name](const char* own) {
-      return http::iequals(own, name);
-    });
+    const bool is_its_own =
+        std::any_of(kOwnFields.begin(), kOwnFields.end(),
+                    [&name = name](const char* own) { return http::iequals(own, name); });
     if (!is_its_own) lines.push_back(name + ": " + value);
   }
   std::sort(lines.begin(), lines.end());
@@ -36,7 +37,7 @@ std::vector<std::string> lines_of(const Message& request) {
   return lines;
 }
 
-struct Backend {
+struct NotingBackend {
   ScriptedPeer peer{[this](PeerConnection& proxy) {
     while (const auto request = proxy.read_request()) {
       {
@@ -50,7 +51,7 @@ struct Backend {
   std::vector<Message> requests;
 };
 
-json preferring(const json& more = json::object()) {
+json preferring_clients(const json& more = json::object()) {
   json all = deferring();
   for (json& route : all["routes"]) route["defer"]["when"] = "prefer";
   all.merge_patch(more);
@@ -64,8 +65,8 @@ TEST_CASE("a deferred request of HTTP/1.0 without Host reaches its upstream as a
        {std::string(), std::string("Connection: keep-alive\r\nAccept: text/plain\r\n"),
         std::string("X-Forwarded-Host: shop.example\r\nX-Forwarded-For: 10.1.2.3\r\n")}) {
     CAPTURE(lines);
-    Backend backend;
-    ProxyUnderTest proxy(backend.peer.address(), preferring());
+    NotingBackend backend;
+    ProxyUnderTest proxy(backend.peer.address(), preferring_clients());
     const auto ask = [&](const std::string& more) {
       return RawClient(proxy.port())
           .ask("POST /export/7?a=b HTTP/1.0\r\nContent-Length: 4\r\n" + lines + more + "\r\nbody");
@@ -75,6 +76,6 @@ TEST_CASE("a deferred request of HTTP/1.0 without Host reaches its upstream as a
     REQUIRE(Operator{proxy.admin_port()}.come_to(1, "state=succeeded"));
     REQUIRE(backend.requests.size() == 2);
     CHECK(backend.requests[0].field("Host") == backend.peer.address());
-    CHECK(lines_of(backend.requests[1]) == lines_of(backend.requests[0]));
+    CHECK(compared_lines(backend.requests[1]) == compared_lines(backend.requests[0]));
   }
 }
