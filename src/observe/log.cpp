@@ -227,6 +227,13 @@ void Log::errors_of_one_source_ended(std::string_view upstream,
   write(Level::info, line.members());
 }
 
+void Log::drain_delay(std::size_t connections, Milliseconds delay) {
+  write(Level::info, event(Level::info, "drain_delay")
+                         .integer("connections", connections)
+                         .integer("delay_ms", static_cast<std::uint64_t>(delay.count()))
+                         .members());
+}
+
 void Log::draining(std::size_t connections, Milliseconds timeout) {
   write(Level::info, event(Level::info, "draining")
                          .integer("connections", connections)

@@ -136,6 +136,7 @@ class Log {
   void errors_of_one_source(std::string_view upstream, const overload::OverloadSignals& signals);
   void errors_of_one_source_ended(std::string_view upstream,
                                   const overload::OverloadSignals& signals);
+  void drain_delay(std::size_t connections, Milliseconds delay);
   void draining(std::size_t connections, Milliseconds timeout);
   void stopped(Duration uptime);
   void reloaded(std::uint64_t generation);

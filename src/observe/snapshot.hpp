@@ -18,6 +18,7 @@
 #include "dispatch/scheduler.hpp"
 #include "observe/health_check_result.hpp"
 #include "observe/jobs_snapshot.hpp"
+#include "observe/phase.hpp"
 #include "observe/server_failure.hpp"
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
@@ -153,7 +154,7 @@ struct Snapshot {
   std::chrono::system_clock::time_point taken_at;
   Duration uptime{};
   Reloads reloads;
-  bool draining = false;
+  Phase phase = Phase::serving;
   std::uint64_t log_dropped = 0;
   ListenerSnapshot listener;
   std::vector<UpstreamSnapshot> upstreams;

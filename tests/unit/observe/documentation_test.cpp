@@ -101,6 +101,7 @@ std::vector<nlohmann::json> all_events() {
     log.job({.state = jobs::JobState::dead, .cause = jobs::Cause::failed, .status = 500});
     log.reloaded(2);
     log.reload_failed("$", "no");
+    log.drain_delay(1, Milliseconds{1});
     log.draining(1, Milliseconds{1});
     log.stopped(Duration{1});
     log.message(Level::info, "x");

@@ -66,8 +66,9 @@ TEST_CASE("every event is one JSON object with time and level") {
     log.reloaded(2);
     log.reload_failed("$.workers", "found 3");
     log.message(Level::error, "no room");
+    log.drain_delay(12, Milliseconds{5000});
   });
-  REQUIRE(lines.size() == 7);
+  REQUIRE(lines.size() == 8);
   const std::regex iso8601(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)");
   for (const auto& line : lines) CHECK(std::regex_match(line["time"].get<std::string>(), iso8601));
   CHECK(lines[0]["event"] == "started");
@@ -79,6 +80,7 @@ TEST_CASE("every event is one JSON object with time and level") {
   CHECK(lines[4]["generation"] == 2);
   CHECK(lines[5]["level"] == "error");
   CHECK(lines[6]["message"] == "no room");
+  CHECK(lines[7]["delay_ms"] == 5000);
 }
 
 TEST_CASE("a state transition is logged with the signals that caused it") {
