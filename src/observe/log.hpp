@@ -178,6 +178,7 @@ class Log {
     std::mutex mutex;
   };
 
+  bool is_written(Level level) const;
   void write(Level level, std::string_view fields);
 
   std::shared_ptr<spdlog::details::thread_pool> pool_;
