@@ -10,6 +10,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "config/choices.hpp"
 #include "observe/descriptor_sink.hpp"
@@ -117,7 +118,8 @@ Log::Log(const config::Log& config)
 
 Log::Log(const config::Log& config, std::shared_ptr<spdlog::sinks::sink> sink,
          std::size_t queued_lines)
-    : pool_(std::make_shared<spdlog::details::thread_pool>(queued_lines, 1)),
+    : queued_lines_(queued_lines),
+      pool_(std::make_shared<spdlog::details::thread_pool>(queued_lines, 1)),
       logger_(std::make_shared<spdlog::async_logger>(
           "spillway", std::move(sink), pool_, spdlog::async_overflow_policy::overrun_oldest)) {
   logger_->set_formatter(std::make_unique<spdlog::pattern_formatter>(
@@ -134,7 +136,20 @@ Log::~Log() {
 
 bool Log::is_written(Level level) const { return logger_->should_log(to_spdlog(level)); }
 
+void Log::lose_none(Milliseconds most) { wait_left_.store(most.count()); }
+
+// Half of the queue is for other threads that find room at the same time.
+void Log::wait_for_room() {
+  constexpr Milliseconds kLook{1};
+  while (pool_->queue_size() >= queued_lines_ / 2) {
+    if (wait_left_.load() <= 0 || wait_left_.fetch_sub(kLook.count()) <= 0) return;
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
 void Log::write(Level level, std::string_view fields) {
+  if (!is_written(level)) return;
+  if (wait_left_.load(std::memory_order_relaxed) > 0) wait_for_room();
   logger_->log(to_spdlog(level), spdlog::string_view_t(fields.data(), fields.size()));
 }
 

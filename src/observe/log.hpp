@@ -1,8 +1,8 @@
 // The log: one JSON object a line, written by a thread of its own.
 //
-// Every method may be called from any thread and never waits for the output: when the queue is
-// full the oldest line is lost and counted. Whatever a client sent is escaped, so that each line
-// is valid JSON and valid UTF-8 whatever the bytes were.
+// Every method may be called from any thread. None waits for the output, but at the end of the
+// process (lose_none()): when the queue is full the oldest line is lost and counted. Whatever a
+// client sent is escaped, so that each line is valid JSON and valid UTF-8 whatever the bytes were.
 #pragma once
 
 #include <array>
@@ -113,6 +113,7 @@ struct JobLine {
 class Log {
  public:
   static constexpr std::size_t kQueuedLines = 8192;
+  static constexpr Milliseconds kMostWait{1000};
 
   // Writes lines of `config.level` and above to stderr.
   explicit Log(const config::Log& config);
@@ -165,6 +166,11 @@ class Log {
   void message(Level level, std::string_view text);
   void access(const AccessLine& line);
 
+  // As a process ends many requests end at once, each with a line. From here on a thread that
+  // writes one waits while the queue is short of room, for `most` in all: an output that takes
+  // nothing must not hold up the end.
+  void lose_none(Milliseconds most = kMostWait);
+
   // Lines lost since the start: the queue was full, or they could not be written.
   std::uint64_t dropped() const;
 
@@ -180,7 +186,10 @@ class Log {
 
   bool is_written(Level level) const;
   void write(Level level, std::string_view fields);
+  void wait_for_room();
 
+  const std::size_t queued_lines_;
+  std::atomic<Milliseconds::rep> wait_left_{0};  // of lose_none()
   std::shared_ptr<spdlog::details::thread_pool> pool_;
   std::shared_ptr<spdlog::logger> logger_;
   Untrusted untrusted_;

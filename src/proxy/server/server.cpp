@@ -154,6 +154,7 @@ void Server::begin_drain_delay(Milliseconds delay) {
 void Server::begin_drain() {
   Parts& parts = *parts_;
   if (parts.phase.exchange(observe::Phase::draining) == observe::Phase::draining) return;
+  parts.log.lose_none();
   parts.log.draining(parts.workers.connections(),
                      parts.generations.current()->config.limits.drain_timeout);
   parts.workers.first().loop().post([&parts] {
@@ -172,6 +173,7 @@ bool Server::drained() const {
 
 void Server::stop() {
   Parts& parts = *parts_;
+  parts.log.lose_none();
   parts.reloader.stop();  // first: activating a configuration waits for the workers
   if (parts.jobs) {
     // Before the store hears of it: another proxy may begin them then.

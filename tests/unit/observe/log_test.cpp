@@ -10,7 +10,10 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include "support/event.hpp"
 
 namespace spillway::observe {
 namespace {
@@ -278,6 +281,35 @@ TEST_CASE("a stuck output makes the log lose lines and count them but never wait
   Log log({}, sink, 16);
   log.reloaded(2);
   sink->wait_until_stuck();  // that line is out of the queue now
+  for (int i = 0; i < 116; ++i) log.message(Level::info, "more");
+  CHECK(log.dropped() == 100);
+  sink->let_go();
+}
+
+TEST_CASE("at the end of the process a burst beyond the queue waits for the output") {
+  const auto sink = std::make_shared<StuckSink>();
+  Log log({}, sink, 16);
+  log.reloaded(2);
+  sink->wait_until_stuck();
+  log.lose_none(kPatience);
+  Event is_written;
+  std::thread burst([&] {
+    for (int i = 0; i < 116; ++i) log.message(Level::info, "more");
+    is_written.set();
+  });
+  CHECK_FALSE(is_written.wait(Milliseconds{50}));
+  sink->let_go();
+  CHECK(is_written.wait());
+  burst.join();
+  CHECK(log.dropped() == 0);
+}
+
+TEST_CASE("an output that takes nothing holds up no end of the process") {
+  const auto sink = std::make_shared<StuckSink>();
+  Log log({}, sink, 16);
+  log.reloaded(2);
+  sink->wait_until_stuck();
+  log.lose_none(Milliseconds{20});
   for (int i = 0; i < 116; ++i) log.message(Level::info, "more");
   CHECK(log.dropped() == 100);
   sink->let_go();
