@@ -260,6 +260,14 @@ void Log::server_failure(const FailureLine& line) {
   write(Level::warn, out.integer("left_out", line.left_out).members());
 }
 
+void Log::local_shortage(const ShortageLine& line) {
+  JsonLine out = event(Level::warn, "local_shortage");
+  out.text("upstream", line.upstream).text("server", line.server);
+  if (line.address != line.server) out.text("address", line.address);
+  out.text("reason", name(line.kind)).text("detail", line.detail);
+  write(Level::warn, out.integer("left_out", line.left_out).members());
+}
+
 void Log::temp_file_failed(std::string_view directory, std::string_view problem) {
   write(Level::warn, event(Level::warn, "temp_file_failed")
                          .text("directory", directory)

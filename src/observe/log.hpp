@@ -22,6 +22,7 @@
 #include "config/config.hpp"
 #include "jobs/job.hpp"
 #include "observe/job_change.hpp"
+#include "observe/local_shortage.hpp"
 #include "observe/room_change.hpp"
 #include "observe/server_failure.hpp"
 #include "overload/decision_record.hpp"
@@ -60,6 +61,16 @@ struct FailureLine {
   ServerFailure kind{};
   std::string_view detail;     // what was wrong; empty: the kind says it all
   std::uint64_t left_out = 0;  // of the same kind and server, since the last line
+};
+
+// A connection that was not made for want of something of our own.
+struct ShortageLine {
+  std::string_view upstream;
+  std::string_view server;
+  std::string_view address;  // the one that was to be asked
+  LocalShortage kind{};
+  std::string_view detail;     // the system's words
+  std::uint64_t left_out = 0;  // of the same kind and upstream, since the last line
 };
 
 // One request, for the access log. Views and pointers need to live only during the call.
@@ -148,6 +159,7 @@ class Log {
   void server_event(ServerEvent what, std::string_view upstream, std::string_view server,
                     std::string_view reason, std::string_view detail = {});
   void server_failure(const FailureLine& line);
+  void local_shortage(const ShortageLine& line);
   // A body of a slow client could not be kept in a file, and holds its slot.
   void temp_file_failed(std::string_view directory, std::string_view problem);
   void jobs_changed(const JobChange& change);

@@ -86,6 +86,7 @@ std::vector<nlohmann::json> all_events() {
     log.errors_of_one_source("x", {.left_out = overload::LeftOut{}});
     log.errors_of_one_source_ended("x", {});
     log.server_failure({.address = "[::1]:1", .detail = "x"});
+    log.local_shortage({.address = "[::1]:1", .detail = "x"});
     for (const auto what : {ServerEvent::ejected, ServerEvent::returned,
                             ServerEvent::circuit_opened, ServerEvent::circuit_closed,
                             ServerEvent::health_check_failed, ServerEvent::health_check_passed}) {
