@@ -333,8 +333,8 @@ Families server_families(const Page& page) {
       page.by_kind<ServerFailure>(
           counter("spillway_server_failures_total",
                   "Failures of the server by kind, those that a retry or another server mended "
-                  "included; not those of health checks. A kept connection that turns out closed "
-                  "and is replaced is none."),
+                  "included; not those of health checks. An attempt is one, of the kind that came "
+                  "first. A kept connection that turns out closed and is replaced is none."),
           "kind", &Server::failures),
       page.by_server(counter("spillway_server_ejections_total",
                              "Times the server was left out because it failed several times in a "
