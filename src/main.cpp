@@ -163,6 +163,7 @@ int code_of(spillway::AdminOutcome outcome) {
 // What the command line says. CLI11 keeps pointers to the members while it parses.
 struct Arguments {
   std::string config;
+  std::string file;  // the same, as a word
   spillway::ExplainedRequest request;
   std::string state{name(spillway::State::normal)};
   spillway::SimulateOptions simulation;
@@ -171,16 +172,47 @@ struct Arguments {
   bool schema_as_table = false;
 };
 
-CLI::Option* add_config(CLI::App& command, Arguments& to, const char* help) {
-  return command.add_option("-c,--config", to.config, help);
+constexpr const char* kConfigHelp = "Configuration file (JSON)";
+
+// Throws if it is named twice. False: it is not named.
+bool take_config(Arguments& to) {
+  if (to.file.empty()) return !to.config.empty();
+  if (!to.config.empty())
+    throw CLI::ValidationError("the configuration file is named twice: " + to.file +
+                               " and --config " + to.config);
+  to.config = std::move(to.file);
+  return true;
+}
+
+// As a word or with --config.
+CLI::App& add_config(CLI::App& command, Arguments& to, const char* help = kConfigHelp) {
+  command.add_option("FILE", to.file, help);
+  command.add_option("-c,--config", to.config, "The same");
+  return command;
+}
+
+void require_config(CLI::App& command, Arguments& to) {
+  add_config(command, to).parse_complete_callback([&to] {
+    if (!take_config(to)) throw CLI::RequiredError("FILE or --config");
+  });
+}
+
+// FILE is the first of the words, if there are three.
+void take_explain_words(Arguments& to) {
+  if (to.request.url.empty()) {
+    to.request.url = std::move(to.request.method);
+    to.request.method = std::exchange(to.file, {});
+  }
+  if (!take_config(to) || to.request.url.empty() || to.request.method.empty())
+    throw CLI::ValidationError("explain takes FILE METHOD URL, or --config and METHOD URL");
 }
 
 void add_explain(CLI::App& app, Arguments& to) {
   CLI::App& command =
       *app.add_subcommand("explain", "Which route, class and verdict a request gets, and why");
-  add_config(command, to, "Configuration file (JSON)")->required();
-  command.add_option("METHOD", to.request.method, "E.g. GET")->required();
-  command.add_option("URL", to.request.url, "E.g. /checkout or http://shop/checkout")->required();
+  add_config(command, to).parse_complete_callback([&to] { take_explain_words(to); });
+  command.add_option("METHOD", to.request.method, "E.g. GET");
+  command.add_option("URL", to.request.url, "E.g. /checkout or http://shop/checkout");
   command.add_option("-H,--header", to.request.headers, "Header field 'Name: value'")
       ->allow_extra_args(false);
   command.add_option("--at", to.state, "State of the upstream")
@@ -195,7 +227,8 @@ void add_simulate(CLI::App& app, Arguments& to) {
   CLI::App& command = *app.add_subcommand(
       "simulate", "Play a scenario of overload on a virtual clock with the proxy's own decisions");
   spillway::SimulateOptions& options = to.simulation;
-  add_config(command, to, "Configuration file (JSON) in place of the scenario's own");
+  add_config(command, to, "Configuration file (JSON) in place of the scenario's own")
+      .parse_complete_callback([&to] { take_config(to); });
   CLI::Option* const scenario =
       command.add_option("--scenario", options.scenario, "A built-in one, or a file (JSON)")
           ->capture_default_str();
@@ -225,14 +258,11 @@ void add_simulate(CLI::App& app, Arguments& to) {
 void add_commands(CLI::App& app, Arguments& to) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "spillway " SPILLWAY_VERSION);
-  add_config(*app.add_subcommand(
-                 "run", "Serve until SIGTERM or SIGQUIT (drain) or SIGINT; SIGHUP reloads"),
-             to, "Configuration file (JSON)")
-      ->required();
-  add_config(
-      *app.add_subcommand("check", "Validate a configuration and print it with every default"), to,
-      "Configuration file (JSON)")
-      ->required();
+  require_config(*app.add_subcommand(
+                     "run", "Serve until SIGTERM or SIGQUIT (drain) or SIGINT; SIGHUP reloads"),
+                 to);
+  require_config(
+      *app.add_subcommand("check", "Validate a configuration and print it with every default"), to);
   add_explain(app, to);
   add_simulate(app, to);
   spillway::add_jobs(app, to.jobs);

@@ -37,11 +37,11 @@ Scenario with(Scenario scenario, config::Config config, std::uint64_t seed) {
 
 // One proxy of the fleet, with random numbers of its own.
 struct Member {
-  Member(const Scenario& shared, const config::Config& config, std::size_t servers,
+  Member(const Scenario& shared, const config::Config& config, std::size_t server_count,
          std::uint64_t seed)
       : scenario(with(shared, config, seed)),
         model(scenario),
-        servers(scenario.config.upstreams.front(), servers,
+        servers(scenario.config.upstreams.front(), server_count,
                 random_stream(seed, simulate::Draws::servers, 0)) {}
 
   Scenario scenario;

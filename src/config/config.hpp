@@ -38,7 +38,7 @@ struct Limits {
   std::uint32_t connections = 10000;
   Milliseconds header_timeout{10000};
   Milliseconds idle_timeout{60000};
-  Milliseconds drain_timeout{30000};
+  Milliseconds drain_delay{0}, drain_timeout{30000};
   std::optional<std::uint32_t> connections_per_address;  // default: no cap; not for trusted peers
   std::uint64_t min_rate_bytes = 240;                    // per second, of a body; 0: any
   std::uint64_t slot_rate_bytes = 16384;       // likewise, of a slot for which others wait

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "http/ascii.hpp"
 
@@ -10,6 +11,13 @@ namespace spillway::http {
 namespace {
 
 constexpr std::size_t kShownName = 64;  // bytes of a parameter's name
+
+// What is before the first `separator`, and what is behind it: nothing, if there is none.
+std::pair<std::string_view, std::string_view> split_at(std::string_view text, char separator) {
+  const std::size_t at = text.find(separator);
+  if (at == std::string_view::npos) return {text, {}};
+  return {text.substr(0, at), text.substr(at + 1)};
+}
 
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string out;
@@ -33,13 +41,12 @@ std::optional<std::string> percent_decoded(std::string_view text) {
 std::variant<Parameters, std::string> read_query(std::string_view query) {
   Parameters parameters;
   while (!query.empty()) {
-    const std::size_t end = std::min(query.find('&'), query.size());
-    const std::string_view part = query.substr(0, end);
-    query.remove_prefix(std::min(end + 1, query.size()));
+    const auto [part, rest] = split_at(query, '&');
+    query = rest;
     if (part.empty()) continue;
-    const std::size_t equals = std::min(part.find('='), part.size());
-    const auto name = percent_decoded(part.substr(0, equals));
-    const auto value = percent_decoded(part.substr(std::min(equals + 1, part.size())));
+    const auto [its_name, its_value] = split_at(part, '=');
+    const auto name = percent_decoded(its_name);
+    const auto value = percent_decoded(its_value);
     if (!name || !value) return "the query is not percent-encoded";
     const bool is_known = std::any_of(parameters.begin(), parameters.end(),
                                       [&](const Parameter& each) { return each.name == *name; });

@@ -10,12 +10,11 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "config/choices.hpp"
-#include "jobs/job_id.hpp"
-#include "jobs/time_text.hpp"
 #include "observe/descriptor_sink.hpp"
-#include "observe/json_line.hpp"
+#include "observe/log_event.hpp"
 
 namespace spillway::observe {
 namespace {
@@ -64,12 +63,6 @@ EventName name(ServerEvent what) {
   return {"server_event", Level::warn};
 }
 
-JsonLine event(Level level, std::string_view what) {
-  JsonLine line;
-  line.text("level", name(level)).text("event", what);
-  return line;
-}
-
 // Null with another sink.
 DescriptorSink* descriptor_sink(const spdlog::logger& logger) {
   return dynamic_cast<DescriptorSink*>(logger.sinks().front().get());
@@ -96,38 +89,6 @@ void add_signals(JsonLine& line, const overload::OverloadSignals& signals) {
   line.close();
 }
 
-std::string_view name(JobChange::Kind kind) {
-  switch (kind) {
-    case JobChange::Kind::cancelled: return "jobs_cancelled";
-    case JobChange::Kind::replayed: return "jobs_replayed";
-    case JobChange::Kind::purged: return "jobs_purged";
-  }
-  return "jobs_changed";
-}
-
-std::string_view name(RoomChange::Act act) {
-  constexpr std::array<std::string_view, 10> kActs{"open", "close", "pause", "resume", "message",
-                                                   "end",  "go_on", "call",  "cancel", "move"};
-  return kActs[static_cast<std::size_t>(act)];
-}
-
-void add_time(JsonLine& line, std::string_view key, const std::optional<jobs::WallTime>& time) {
-  if (time) line.text(key, jobs::to_text(*time));
-}
-
-void add_filter(JsonLine& line, const store::Filter& filter) {
-  line.open("filter");
-  if (filter.id) line.text("id", jobs::to_text(*filter.id).substr(0, 16));
-  if (filter.state) line.text("state", jobs::name(*filter.state));
-  if (filter.route) line.text("route", filter.route->substr(0, kMaxPath));
-  if (filter.cause) line.text("cause", jobs::name(*filter.cause));
-  add_time(line, "accepted_from", filter.accepted_from);
-  add_time(line, "accepted_before", filter.accepted_before);
-  add_time(line, "ended_from", filter.ended_from);
-  add_time(line, "ended_before", filter.ended_before);
-  line.close();
-}
-
 void add_decision(JsonLine& line, const overload::DecisionRecord& decision, TimePoint arrived) {
   line.open("decision")
       .text("state", spillway::name(decision.state))
@@ -146,12 +107,19 @@ void add_decision(JsonLine& line, const overload::DecisionRecord& decision, Time
 
 }  // namespace
 
+JsonLine event(Level level, std::string_view what) {
+  JsonLine line;
+  line.text("level", name(level)).text("event", what);
+  return line;
+}
+
 Log::Log(const config::Log& config)
     : Log(config, std::make_shared<DescriptorSink>(STDERR_FILENO)) {}
 
 Log::Log(const config::Log& config, std::shared_ptr<spdlog::sinks::sink> sink,
          std::size_t queued_lines)
-    : pool_(std::make_shared<spdlog::details::thread_pool>(queued_lines, 1)),
+    : queued_lines_(queued_lines),
+      pool_(std::make_shared<spdlog::details::thread_pool>(queued_lines, 1)),
       logger_(std::make_shared<spdlog::async_logger>(
           "spillway", std::move(sink), pool_, spdlog::async_overflow_policy::overrun_oldest)) {
   logger_->set_formatter(std::make_unique<spdlog::pattern_formatter>(
@@ -166,7 +134,22 @@ Log::~Log() {
   pool_.reset();
 }
 
+bool Log::is_written(Level level) const { return logger_->should_log(to_spdlog(level)); }
+
+void Log::lose_none(Milliseconds most) { wait_left_.store(most.count()); }
+
+// Half of the queue is for other threads that find room at the same time.
+void Log::wait_for_room() {
+  constexpr Milliseconds kLook{1};
+  while (pool_->queue_size() >= queued_lines_ / 2) {
+    if (wait_left_.load() <= 0 || wait_left_.fetch_sub(kLook.count()) <= 0) return;
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
 void Log::write(Level level, std::string_view fields) {
+  if (!is_written(level)) return;
+  if (wait_left_.load(std::memory_order_relaxed) > 0) wait_for_room();
   logger_->log(to_spdlog(level), spdlog::string_view_t(fields.data(), fields.size()));
 }
 
@@ -227,6 +210,13 @@ void Log::errors_of_one_source_ended(std::string_view upstream,
   write(Level::info, line.members());
 }
 
+void Log::drain_delay(std::size_t connections, Milliseconds delay) {
+  write(Level::info, event(Level::info, "drain_delay")
+                         .integer("connections", connections)
+                         .integer("delay_ms", static_cast<std::uint64_t>(delay.count()))
+                         .members());
+}
+
 void Log::draining(std::size_t connections, Milliseconds timeout) {
   write(Level::info, event(Level::info, "draining")
                          .integer("connections", connections)
@@ -270,62 +260,19 @@ void Log::server_failure(const FailureLine& line) {
   write(Level::warn, out.integer("left_out", line.left_out).members());
 }
 
+void Log::local_shortage(const ShortageLine& line) {
+  JsonLine out = event(Level::warn, "local_shortage");
+  out.text("upstream", line.upstream).text("server", line.server);
+  if (line.address != line.server) out.text("address", line.address);
+  out.text("reason", name(line.kind)).text("detail", line.detail);
+  write(Level::warn, out.integer("left_out", line.left_out).members());
+}
+
 void Log::temp_file_failed(std::string_view directory, std::string_view problem) {
   write(Level::warn, event(Level::warn, "temp_file_failed")
                          .text("directory", directory)
                          .text("message", problem)
                          .members());
-}
-
-void Log::jobs_changed(const JobChange& change) {
-  JsonLine line = event(Level::info, name(change.kind));
-  line.text("client", change.client).integer("count", change.count);
-  add_filter(line, change.filter);
-  write(Level::info, line.members());
-}
-
-void Log::room_changed(const RoomChange& change) {
-  JsonLine line = event(Level::info, "room_changed");
-  line.text("act", name(change.act)).text("client", change.client).text("room", change.room);
-  if (!change.ticket.empty()) line.text("ticket", change.ticket);
-  if (change.number) line.integer("number", *change.number);
-  if (change.text) line.text("text", *change.text);
-  write(Level::info, line.members());
-}
-
-void Log::room_secret_replaced(std::string_view client, std::uint64_t number,
-                               std::string_view how) {
-  write(Level::info, event(Level::info, "room_secret_replaced")
-                         .text("client", client)
-                         .integer("number", number)
-                         .text("how", how)
-                         .members());
-}
-
-void Log::ticket_cancelled(std::string_view room, std::string_view ticket,
-                           std::string_view reason) {
-  write(Level::info, event(Level::info, "ticket_cancelled")
-                         .text("room", room)
-                         .text("ticket", ticket)
-                         .text("reason", reason)
-                         .members());
-}
-
-// What went well or goes on is of interest to few: `debug`.
-void Log::job(const JobLine& line) {
-  using jobs::JobState;
-  const bool is_bad = line.state == JobState::dead || line.state == JobState::expired;
-  const bool is_retry = line.state == JobState::retrying;
-  const Level level = is_bad ? Level::warn : is_retry ? Level::info : Level::debug;
-  if (!logger_->should_log(to_spdlog(level))) return;
-  JsonLine out = event(level, "job");
-  out.text("id", line.id);
-  if (!line.route.empty()) out.text("route", line.route).text("tenant", line.tenant);
-  out.text("state", jobs::name(line.state));
-  if (!line.route.empty()) out.integer("attempts", line.attempts);
-  if (line.cause != jobs::Cause::none) out.text("cause", jobs::name(line.cause));
-  if (line.status != 0) out.integer("status", line.status);
-  write(level, out.members());
 }
 
 void Log::untrusted_forwarding(std::string_view peer) {

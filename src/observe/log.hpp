@@ -1,8 +1,8 @@
 // The log: one JSON object a line, written by a thread of its own.
 //
-// Every method may be called from any thread and never waits for the output: when the queue is
-// full the oldest line is lost and counted. Whatever a client sent is escaped, so that each line
-// is valid JSON and valid UTF-8 whatever the bytes were.
+// Every method may be called from any thread. None waits for the output, but at the end of the
+// process (lose_none()): when the queue is full the oldest line is lost and counted. Whatever a
+// client sent is escaped, so that each line is valid JSON and valid UTF-8 whatever the bytes were.
 #pragma once
 
 #include <array>
@@ -22,6 +22,7 @@
 #include "config/config.hpp"
 #include "jobs/job.hpp"
 #include "observe/job_change.hpp"
+#include "observe/local_shortage.hpp"
 #include "observe/room_change.hpp"
 #include "observe/server_failure.hpp"
 #include "overload/decision_record.hpp"
@@ -60,6 +61,16 @@ struct FailureLine {
   ServerFailure kind{};
   std::string_view detail;     // what was wrong; empty: the kind says it all
   std::uint64_t left_out = 0;  // of the same kind and server, since the last line
+};
+
+// A connection that was not made for want of something of our own.
+struct ShortageLine {
+  std::string_view upstream;
+  std::string_view server;
+  std::string_view address;  // the one that was to be asked
+  LocalShortage kind{};
+  std::string_view detail;     // the system's words
+  std::uint64_t left_out = 0;  // of the same kind and upstream, since the last line
 };
 
 // One request, for the access log. Views and pointers need to live only during the call.
@@ -113,6 +124,7 @@ struct JobLine {
 class Log {
  public:
   static constexpr std::size_t kQueuedLines = 8192;
+  static constexpr Milliseconds kMostWait{1000};
 
   // Writes lines of `config.level` and above to stderr.
   explicit Log(const config::Log& config);
@@ -136,6 +148,7 @@ class Log {
   void errors_of_one_source(std::string_view upstream, const overload::OverloadSignals& signals);
   void errors_of_one_source_ended(std::string_view upstream,
                                   const overload::OverloadSignals& signals);
+  void drain_delay(std::size_t connections, Milliseconds delay);
   void draining(std::size_t connections, Milliseconds timeout);
   void stopped(Duration uptime);
   void reloaded(std::uint64_t generation);
@@ -146,6 +159,7 @@ class Log {
   void server_event(ServerEvent what, std::string_view upstream, std::string_view server,
                     std::string_view reason, std::string_view detail = {});
   void server_failure(const FailureLine& line);
+  void local_shortage(const ShortageLine& line);
   // A body of a slow client could not be kept in a file, and holds its slot.
   void temp_file_failed(std::string_view directory, std::string_view problem);
   void jobs_changed(const JobChange& change);
@@ -164,6 +178,11 @@ class Log {
   void message(Level level, std::string_view text);
   void access(const AccessLine& line);
 
+  // As a process ends many requests end at once, each with a line. From here on a thread that
+  // writes one waits while the queue is short of room, for `most` in all: an output that takes
+  // nothing must not hold up the end.
+  void lose_none(Milliseconds most = kMostWait);
+
   // Lines lost since the start: the queue was full, or they could not be written.
   std::uint64_t dropped() const;
 
@@ -177,8 +196,12 @@ class Log {
     std::mutex mutex;
   };
 
+  bool is_written(Level level) const;
   void write(Level level, std::string_view fields);
+  void wait_for_room();
 
+  const std::size_t queued_lines_;
+  std::atomic<Milliseconds::rep> wait_left_{0};  // of lose_none()
   std::shared_ptr<spdlog::details::thread_pool> pool_;
   std::shared_ptr<spdlog::logger> logger_;
   Untrusted untrusted_;

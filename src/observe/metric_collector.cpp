@@ -45,8 +45,16 @@ std::vector<MetricFamily> MetricCollector::Collect() const {
   add_sample(result.emplace_back(counter(
                  "spillway_log_dropped_total",
                  "Log lines lost because stderr was slower than the log or took none; workers "
-                 "never wait for it.")),
+                 "wait for it only in a drain, a second in all.")),
              {}, snapshot.log_dropped);
+  MetricFamily& phases = result.emplace_back(gauge(
+      "spillway_phase",
+      "1 for the phase that the process is in: serving; drain_delay, not ready but all else goes "
+      "on (limits.drain_delay_ms); draining, no new connection is accepted."));
+  for (std::size_t i = 0; i < kPhaseCount; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    add_sample(phases, {label("phase", name(phase))}, phase == snapshot.phase ? 1 : 0);
+  }
   MetricFamily& reloads = result.emplace_back(
       counter("spillway_config_reloads_total",
               "Reloads of the configuration; a failed one leaves it as it was."));

@@ -18,6 +18,8 @@
 #include "dispatch/scheduler.hpp"
 #include "observe/health_check_result.hpp"
 #include "observe/jobs_snapshot.hpp"
+#include "observe/local_shortage.hpp"
+#include "observe/phase.hpp"
 #include "observe/server_failure.hpp"
 #include "overload/signals.hpp"
 #include "overload/state.hpp"
@@ -112,8 +114,8 @@ struct UpstreamSnapshot {
   bool is_live = true;                  // for /readyz
   std::uint32_t open_circuits = 0;      // of its servers, over all workers: those not closed
   std::vector<ServerSnapshot> servers;  // in the order of its configuration
-  std::uint64_t shortages = 0;          // connections not made: no descriptor or port left
-  std::vector<ClassSnapshot> classes;   // in the order of the configuration's classes
+  std::array<std::uint64_t, kLocalShortageCount> shortages{};  // connections not made, by kind
+  std::vector<ClassSnapshot> classes;  // in the order of the configuration's classes
   std::vector<TenantSnapshot> tenants_above_share;
   std::uint64_t dead_letters_total = 0;
   std::vector<DeadLetterSnapshot> dead_letters;  // newest first
@@ -153,7 +155,7 @@ struct Snapshot {
   std::chrono::system_clock::time_point taken_at;
   Duration uptime{};
   Reloads reloads;
-  bool draining = false;
+  Phase phase = Phase::serving;
   std::uint64_t log_dropped = 0;
   ListenerSnapshot listener;
   std::vector<UpstreamSnapshot> upstreams;

@@ -97,6 +97,7 @@ class Page {
   MetricFamily signals() const;
   MetricFamily errors_of_one_source() const;
   MetricFamily predicted_waits() const;
+  MetricFamily shortages() const;
 
  private:
   template <class Each>
@@ -151,6 +152,23 @@ MetricFamily Page::predicted_waits() const {
           result,
           {label("upstream", config_.upstreams[u].name), label("class", config_.classes[c].name)},
           to_seconds(*predicted));
+    }
+  }
+  return result;
+}
+
+MetricFamily Page::shortages() const {
+  MetricFamily result =
+      counter("spillway_local_shortages_total",
+              "Connections to the upstream that were not made since Spillway itself had none left "
+              "of these; no server is blamed. descriptors: raise the limit of open files; ports: "
+              "net.ipv4.ip_local_port_range, or more addresses of servers.");
+  for (std::size_t u = 0; u < snapshot_.upstreams.size(); ++u) {
+    for (std::size_t i = 0; i < kLocalShortageCount; ++i) {
+      add_sample(result,
+                 {label("upstream", config_.upstreams[u].name),
+                  label("kind", name(static_cast<LocalShortage>(i)))},
+                 snapshot_.upstreams[u].shortages[i]);
     }
   }
   return result;
@@ -315,8 +333,8 @@ Families server_families(const Page& page) {
       page.by_kind<ServerFailure>(
           counter("spillway_server_failures_total",
                   "Failures of the server by kind, those that a retry or another server mended "
-                  "included; not those of health checks. A kept connection that turns out closed "
-                  "and is replaced is none."),
+                  "included; not those of health checks. An attempt is one, of the kind that came "
+                  "first. A kept connection that turns out closed and is replaced is none."),
           "kind", &Server::failures),
       page.by_server(counter("spillway_server_ejections_total",
                              "Times the server was left out because it failed several times in a "
@@ -335,11 +353,7 @@ Families server_families(const Page& page) {
                   "descriptors or ports, and say nothing of it."),
           "result", &Server::checks,
           [](const config::Upstream& upstream) { return upstream.health_check.has_value(); }),
-      page.by_upstream(
-          counter("spillway_local_shortages_total",
-                  "Requests answered 503 because Spillway had no descriptor, port or memory left "
-                  "for a connection to the upstream. More than 0: raise the limit of open files."),
-          [](const UpstreamSnapshot& u) { return u.shortages; }),
+      page.shortages(),
   };
 }
 

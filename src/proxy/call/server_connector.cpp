@@ -1,6 +1,7 @@
 #include "proxy/call/server_connector.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "http/method.hpp"
@@ -21,6 +22,13 @@ constexpr int kMostConnectTimeouts = 2;
 
 // Between two rounds through all workers in search of an idle connection to close.
 constexpr Milliseconds kRoundPause{10};
+
+// Whether one connection less makes room for another: the local port of a closed one stays taken
+// for a minute (TIME_WAIT).
+bool frees_by_closing(int error) {
+  const auto shortage = local_shortage_of(error);
+  return shortage && *shortage != observe::LocalShortage::ports;
+}
 
 }  // namespace
 
@@ -73,7 +81,8 @@ Task<ServerConnector::Opened> ServerConnector::open(std::size_t server, Connecte
   const std::size_t addresses = upstream().endpoints[server].addresses.size();
   const std::size_t first = servers.address_in_use(server);
   std::optional<std::size_t> refused_by;
-  int refused_with = 0;
+  std::size_t short_of = first;
+  int refused_with = 0, short_with = 0;
   for (std::size_t n = 0; n < addresses; ++n) {
     const std::size_t address = (first + n) % addresses;
     into.call.to(address);
@@ -84,12 +93,17 @@ Task<ServerConnector::Opened> ServerConnector::open(std::size_t server, Connecte
     }
     if (opened == Opened::next_server) servers.leave_address(server, first, address, addresses);
     if (opened != Opened::next_address) co_return opened;
-    if (is_local_shortage(error_)) continue;
+    if (local_shortage_of(error_)) {
+      short_of = address;
+      short_with = error_;
+      continue;
+    }
     refused_by = address;
     refused_with = error_;
   }
   if (!refused_by) {
     is_short_ = true;
+    count_shortage(short_with, server, short_of);
   } else {
     into.call.to(*refused_by);
     into.call.fail(observe::ServerFailure::refused, describe(refused_with));
@@ -105,7 +119,7 @@ Task<ServerConnector::Opened> ServerConnector::open_to(std::size_t server, std::
   if (!upstream().connections.try_open()) co_await reserve_connection();
   const auto& to = upstream().endpoints[server].addresses[address];
   ConnectAttempt attempt = begin_connect(to);
-  if (is_local_shortage(attempt.error) && pool.close_one()) attempt = begin_connect(to);
+  if (frees_by_closing(attempt.error) && pool.close_one()) attempt = begin_connect(to);
   error_ = attempt.error;
   if (attempt.descriptor < 0) {
     upstream().connections.closed();
@@ -113,6 +127,12 @@ Task<ServerConnector::Opened> ServerConnector::open_to(std::size_t server, std::
   }
   into.connection = new UpstreamConnection(services_.loop, pool, server, attempt.descriptor,
                                            attempt.connected, address);
+  if (!into.connection->open()) {  // the system watches no more
+    error_ = ENOSPC;
+    into.connection->retire();
+    into.connection.reset();
+    co_return Opened::next_address;
+  }
   if (attempt.connected) co_return Opened::done;
   const Opened opened = co_await await_connected(into, deadlines);
   co_return opened;
@@ -144,15 +164,25 @@ Task<ServerConnector::Opened> ServerConnector::await_connected(Connected& into,
   co_return Opened::next_server;
 }
 
+void ServerConnector::count_shortage(int error, std::size_t server, std::size_t address) {
+  const auto kind = local_shortage_of(error).value_or(observe::LocalShortage::memory);
+  const auto left_out = upstream().servers.count_shortage(kind, Clock::now());
+  if (!left_out) return;
+  const Endpoint& endpoint = upstream().endpoints[server];
+  services_.log.local_shortage({.upstream = upstream().config.name,
+                                .server = endpoint.name,
+                                .address = to_text(endpoint.addresses[address]),
+                                .kind = kind,
+                                .detail = describe(error),
+                                .left_out = *left_out});
+}
+
 std::optional<Fault> ServerConnector::fault_after_all() {
   if (!search_.is_any_tried()) {
     const Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
     return circuits_open(circuits.time_until_allowed(source_for(circuits)));
   }
-  if (is_short_) {
-    upstream().servers.count_shortage();
-    return local_shortage();
-  }
+  if (is_short_) return local_shortage();
   upstream().reachable.store(false, std::memory_order_relaxed);
   return cannot_connect(has_timed_out_);
 }

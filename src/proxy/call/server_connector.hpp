@@ -57,6 +57,7 @@ class ServerConnector {
   Task<Opened> open_to(std::size_t server, std::size_t address, Connected& into,
                        const Deadlines& deadlines);
   Task<Opened> await_connected(Connected& into, const Deadlines& deadlines);
+  void count_shortage(int error, std::size_t server, std::size_t address);
   std::optional<Fault> fault_after_all();
   Fault circuits_open(Milliseconds left);
   Circuits::Source source_for(const Circuits& circuits) const;

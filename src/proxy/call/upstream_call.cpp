@@ -350,7 +350,8 @@ void UpstreamCall::on_body_bytes() {
 }
 
 Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
-  so_far_.has_server_failed = true;
+  // By its status, or since it was late: it is one failure.
+  const bool is_counted = std::exchange(so_far_.has_server_failed, true);
   // In the background nothing says where its response ends.
   so_far_.has_timed_out =
       session_ != nullptr && fault.failure == observe::ServerFailure::body_timeout;
@@ -359,7 +360,7 @@ Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
   if (!call_.has_ended()) {
     call_.of(failure_source(request_));
     call_.fail(*fault.failure, fault.cause);
-  } else {
+  } else if (!is_counted) {
     request_.generation->circuits(request_.subject.upstream)
         .count_failure(connection_->server(), connection_->address(), *fault.failure, fault.cause);
   }

@@ -84,8 +84,8 @@ class UpstreamCall {
   // A response that still arrives a second after its head counts as a success of the server: it may
   // take for ever to end.
   void on_body_bytes();
-  // The server failed after the head of its response: counted and logged, and held against it
-  // unless it may have lost patience with a slow client.
+  // The server failed after the head of its response: counted and logged, unless the attempt has
+  // failed before, and held against it unless it may have lost patience with a slow client.
   Fault fail_after_head(const Fault& fault, bool is_servers_fault = true);
 
   // Bytes of the request have gone to a server, in any attempt.

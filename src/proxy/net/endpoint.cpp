@@ -59,16 +59,16 @@ int connect_error(int descriptor) {
   return error;
 }
 
-bool is_local_shortage(int error) {
+std::optional<observe::LocalShortage> local_shortage_of(int error) {
   switch (error) {
     case EMFILE:
-    case ENFILE:
+    case ENFILE: return observe::LocalShortage::descriptors;
+    case EADDRNOTAVAIL:  // no free local port for this address
+    case EAGAIN: return observe::LocalShortage::ports;
     case ENOMEM:
     case ENOBUFS:
-    case ENOSPC:         // the limit of epoll watches is reached
-    case EADDRNOTAVAIL:  // no free local port for this address
-    case EAGAIN: return true;
-    default: return false;
+    case ENOSPC: return observe::LocalShortage::memory;  // the limit of epoll watches is reached
+    default: return std::nullopt;
   }
 }
 

@@ -3,9 +3,12 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "observe/local_shortage.hpp"
 
 namespace spillway::proxy {
 
@@ -37,9 +40,9 @@ ConnectAttempt begin_connect(const boost::asio::ip::tcp::endpoint& address);
 // The outcome of a connection attempt that became writable: 0, or an errno value.
 int connect_error(int descriptor);
 
-// Whether the error says nothing about the server: this process or machine has no descriptor, port
-// or memory left for one more connection.
-bool is_local_shortage(int error);
+// Of an error that says nothing about the server: what this process or machine has none left of
+// for one more connection. nullopt: it is another one.
+std::optional<observe::LocalShortage> local_shortage_of(int error);
 
 // The text of an errno value, e.g. "Connection refused"; static storage.
 std::string_view describe(int error);

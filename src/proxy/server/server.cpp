@@ -144,9 +144,17 @@ void Server::start() {
 std::uint16_t Server::port() const { return parts_->listener->port(); }
 std::uint16_t Server::admin_port() const { return parts_->admin->port(); }
 
+void Server::begin_drain_delay(Milliseconds delay) {
+  Parts& parts = *parts_;
+  observe::Phase before = observe::Phase::serving;
+  if (!parts.phase.compare_exchange_strong(before, observe::Phase::drain_delay)) return;
+  parts.log.drain_delay(parts.workers.connections(), delay);
+}
+
 void Server::begin_drain() {
   Parts& parts = *parts_;
-  if (parts.draining.exchange(true)) return;
+  if (parts.phase.exchange(observe::Phase::draining) == observe::Phase::draining) return;
+  parts.log.lose_none();
   parts.log.draining(parts.workers.connections(),
                      parts.generations.current()->config.limits.drain_timeout);
   parts.workers.first().loop().post([&parts] {
@@ -165,6 +173,7 @@ bool Server::drained() const {
 
 void Server::stop() {
   Parts& parts = *parts_;
+  parts.log.lose_none();
   parts.reloader.stop();  // first: activating a configuration waits for the workers
   if (parts.jobs) {
     // Before the store hears of it: another proxy may begin them then.

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/time.hpp"
 #include "config/load.hpp"
 
 namespace spillway::proxy {
@@ -34,12 +35,14 @@ class Server {
   std::uint16_t port() const;
   std::uint16_t admin_port() const;
 
-  // start(), then blocks until SIGTERM or SIGQUIT (drains; a second one stops at once) or SIGINT
-  // (stops at once). SIGHUP reloads the configuration. SIGUSR1 and SIGUSR2, which other proxies
-  // have a use for, do nothing. Signals are handled from before the first connection is accepted.
-  // Returns the exit code.
+  // start(), then blocks until SIGTERM or SIGQUIT (drains, after limits.drain_delay_ms; a second
+  // one stops at once) or SIGINT (stops at once). SIGHUP reloads the configuration. SIGUSR1 and
+  // SIGUSR2, which other proxies have a use for, do nothing. Signals are handled from before the
+  // first connection is accepted. Returns the exit code.
   int serve_until_signalled();
 
+  // /readyz is 503 from here on, all else goes on. begin_drain() is to follow after `delay`.
+  void begin_drain_delay(Milliseconds delay);
   // Stops accepting and lets running requests finish; drained() once all client connections are
   // closed.
   void begin_drain();

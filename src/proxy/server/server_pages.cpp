@@ -45,7 +45,7 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
   observe::Snapshot snapshot;
   snapshot.taken_at = std::chrono::system_clock::now();
   snapshot.uptime = Clock::now() - started;
-  snapshot.draining = draining.load();
+  snapshot.phase = phase.load();
   snapshot.log_dropped = log.dropped();
   listener->read_snapshot(snapshot.listener);
   snapshot.listener.most_connections = connections_limit.load();
@@ -66,7 +66,7 @@ observe::Snapshot Server::Parts::snapshot(Generation& generation, bool with_dead
 }
 
 boost::asio::awaitable<std::string> Server::Parts::not_ready_reason() {
-  if (draining.load()) co_return "draining";
+  if (phase.load() != observe::Phase::serving) co_return "draining";
   const std::string_view reason = co_await readiness.not_ready_reason(generations.current());
   co_return std::string(reason);
 }

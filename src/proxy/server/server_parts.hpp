@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "observe/log.hpp"
+#include "observe/phase.hpp"
 #include "proxy/admin/admin.hpp"
 #include "proxy/admin/readiness.hpp"
 #include "proxy/generation/generations.hpp"
@@ -96,7 +97,7 @@ struct Server::Parts {
   Readiness readiness;  // admin thread only
   std::optional<AdminServer> admin;
   TimePoint started = Clock::now();
-  std::atomic<bool> draining{false};
+  std::atomic<observe::Phase> phase{observe::Phase::serving};
   std::atomic<bool> listening{false};
   std::atomic<std::uint32_t> connections_limit{0};  // in effect
   Worker::CutOff cut_off;                           // by stop()

@@ -45,7 +45,8 @@ ReloadResult Server::Parts::reload(ReadConfiguration wanted) {
 }
 
 config::Problems Server::Parts::try_reload(ReadConfiguration wanted) {
-  if (draining.load()) return {{"$", "draining: the configuration stays as it is"}};
+  if (phase.load() != observe::Phase::serving)
+    return {{"$", "draining: the configuration stays as it is"}};
   if (!wanted.config) return wanted.problems;
   if (generations.collect() >= Generations::kMaxFormer && !end_oldest_generation()) {
     return {{"$", "running requests still keep to " + std::to_string(Generations::kMaxFormer) +

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "proxy/server/server_parts.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr Milliseconds kDrainCheckInterval{10};
 constexpr Milliseconds kAdminRetryInterval{100};
+constexpr std::string_view kFinishes = "finishing what runs";
 
 // Of a drain, its end: jobs are closed and given back, so that the store has taken them before a
 // supervisor kills the process for its timeout. Live requests have this time, too.
@@ -85,7 +87,7 @@ class Server::SignalLoop {
   }
 
  private:
-  bool is_draining() const { return drain_until_ != kNever; }
+  bool is_ending() const { return parts_.phase.load() != observe::Phase::serving; }
 
   void wait_for_signal() {
     signals_.async_wait([this](const boost::system::error_code&, int signal) {
@@ -98,21 +100,41 @@ class Server::SignalLoop {
     const bool drains = signal == SIGTERM || signal == SIGQUIT;
     if (signal == SIGUSR1 || signal == SIGUSR2) {
       parts_.log.message(observe::Level::warn, ignored(signal));
-    } else if (signal == SIGINT || (drains && is_draining())) {
+    } else if (signal == SIGINT || (drains && is_ending())) {
       supervisor_.stopping("ending at once");
       stop(End::at_once);
     } else if (drains) {
-      supervisor_.stopping("finishing what runs");
-      drain_timeout_ = parts_.generations.current()->config.limits.drain_timeout;
-      drain_until_ = Clock::now() + drain_timeout_;
-      jobs_until_ = drain_until_ - time_to_give_back(drain_timeout_);
-      server_.begin_drain();
-      check_drained();
-    } else if (is_draining()) {
+      begin_end();
+    } else if (is_ending()) {
       parts_.log.reload_failed("$", "draining: the configuration stays as it is");
     } else {
       reload();
     }
+  }
+
+  // A load balancer hears of the end first, where it is given the time.
+  void begin_end() {
+    const Milliseconds delay = parts_.generations.current()->config.limits.drain_delay;
+    if (delay == Milliseconds{0}) {
+      supervisor_.stopping(kFinishes);
+      return drain();
+    }
+    supervisor_.stopping("not ready, but serving for " + std::to_string(delay.count()) +
+                         " ms more");
+    server_.begin_drain_delay(delay);
+    timer_.expires_after(delay);
+    timer_.async_wait([this](const boost::system::error_code&) {
+      supervisor_.status(kFinishes);
+      drain();
+    });
+  }
+
+  void drain() {
+    drain_timeout_ = parts_.generations.current()->config.limits.drain_timeout;
+    drain_until_ = Clock::now() + drain_timeout_;
+    jobs_until_ = drain_until_ - time_to_give_back(drain_timeout_);
+    server_.begin_drain();
+    check_drained();
   }
 
   void reload() {
@@ -128,7 +150,7 @@ class Server::SignalLoop {
   // READY=1 ends the last of overlapping reloads. It must not follow STOPPING=1, nor come before
   // the admin port accepts connections.
   void end_reload() {
-    if (is_draining()) return;
+    if (is_ending()) return;
     if (server_.admin_port() == 0) return supervisor_.status(status_);
     supervisor_.ready(status_);
   }
@@ -136,7 +158,7 @@ class Server::SignalLoop {
   // A reload by SIGHUP reports its status with READY=1, one by POST /reload reports it here.
   void on_reloaded(const std::string& status) {
     status_ = status;
-    if (reloading_ == 0 && !is_draining()) supervisor_.status(status_);
+    if (reloading_ == 0 && !is_ending()) supervisor_.status(status_);
   }
 
   // Ready once both ports accept connections.
@@ -144,7 +166,7 @@ class Server::SignalLoop {
     if (is_started) return supervisor_.ready(status_);
     admin_timer_.expires_after(kAdminRetryInterval);
     admin_timer_.async_wait([this](const boost::system::error_code&) {
-      if (!is_draining()) await_admin(starts_admin());
+      if (!is_ending()) await_admin(starts_admin());
     });
   }
 

@@ -43,7 +43,7 @@ asio::awaitable<void> connect(tcp::socket& socket, const Endpoint& server, Probe
     if (!error) std::tie(error) = co_await socket.async_connect(address, kAwait);
     if (error == asio::error::operation_aborted) co_return;  // too late: this address was silent
     probed.is_connected = !error;
-    if (!error || is_local_shortage(error.value())) continue;
+    if (!error || local_shortage_of(error.value())) continue;
     probed.report.reason = HealthCheckReason::refused;
     probed.report.detail = to_text(address) + ": " + std::string(describe(error.value()));
   }

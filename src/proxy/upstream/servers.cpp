@@ -69,15 +69,22 @@ Ejections::Change Servers::record(std::size_t server, bool failed,
   return change;
 }
 
+std::optional<std::uint64_t> Servers::Failures::add(TimePoint now) {
+  const std::uint64_t all = count.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (!log_lines.try_take(kLinesPerSecond, 1, now)) return std::nullopt;
+  const std::uint64_t before = logged.exchange(all, std::memory_order_relaxed);
+  return all > before ? all - before - 1 : 0;
+}
+
 std::optional<std::uint64_t> Servers::count_failure(std::size_t server, observe::ServerFailure kind,
                                                     TimePoint now) {
   Counts& counts = counts_[server];
   counts.in_a_row.fetch_add(1, std::memory_order_relaxed);
-  Failures& failures = counts.failures[index(kind)];
-  const std::uint64_t count = failures.count.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (!failures.log_lines.try_take(kLinesPerSecond, 1, now)) return std::nullopt;
-  const std::uint64_t logged = failures.logged.exchange(count, std::memory_order_relaxed);
-  return count > logged ? count - logged - 1 : 0;
+  return counts.failures[index(kind)].add(now);
+}
+
+std::optional<std::uint64_t> Servers::count_shortage(observe::LocalShortage kind, TimePoint now) {
+  return shortages_[index(kind)].add(now);
 }
 
 bool Servers::record_check(std::size_t server, observe::HealthCheckReport report) {
@@ -134,7 +141,8 @@ void Servers::publish(TimePoint now) {
 void Servers::read_snapshot(observe::UpstreamSnapshot& snapshot) const {
   const TimePoint now = Clock::now();
   const std::lock_guard lock(mutex_);
-  snapshot.shortages = shortages_.load(std::memory_order_relaxed);
+  for (std::size_t kind = 0; kind < shortages_.size(); ++kind)
+    snapshot.shortages[kind] = shortages_[kind].count.load(std::memory_order_relaxed);
   snapshot.servers.resize(health_.size());
   for (std::size_t server = 0; server < health_.size(); ++server) {
     observe::ServerSnapshot& of = snapshot.servers[server];

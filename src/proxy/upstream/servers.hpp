@@ -16,6 +16,7 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "observe/local_shortage.hpp"
 #include "observe/snapshot.hpp"
 #include "proxy/upstream/in_flight_counts.hpp"
 #include "resilience/ejection.hpp"
@@ -92,13 +93,16 @@ class Servers {
   // `previous` (see observe/metric_history.hpp). Before other threads use this object.
   void adopt(const Servers& previous);
 
-  // A connection attempt failed for lack of local descriptors, ports or memory.
-  void count_shortage() { shortages_.fetch_add(1, std::memory_order_relaxed); }
+  // A connection was not made for lack of local descriptors, ports or memory. Log rate limit as of
+  // count_failure(), per kind.
+  std::optional<std::uint64_t> count_shortage(observe::LocalShortage kind, TimePoint now);
 
   void read_snapshot(observe::UpstreamSnapshot& snapshot) const;
 
  private:
   struct Failures {
+    std::optional<std::uint64_t> add(TimePoint now);  // as count_failure()
+
     std::atomic<std::uint64_t> count{0};
     std::atomic<std::uint64_t> logged{0};  // `count` at the last log line
     resilience::TokenBucket log_lines;
@@ -138,7 +142,7 @@ class Servers {
   std::atomic<TimePoint::rep> next_return_{TimePoint::max().time_since_epoch().count()};
 
   std::vector<Counts> counts_;
-  std::atomic<std::uint64_t> shortages_{0};
+  std::array<Failures, observe::kLocalShortageCount> shortages_;
 };
 
 }  // namespace spillway::proxy

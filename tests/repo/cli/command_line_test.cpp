@@ -116,6 +116,40 @@ TEST_CASE("bad usage is 2 and asking for help is fine") {
   CHECK(run("run --help").code == 0);
 }
 
+TEST_CASE("a configuration file is named by a word as by --config") {
+  const std::string words[] = {"check", "explain POST /checkout/7", "simulate --json --rps 10"};
+  for (const std::string& command : words) {
+    CAPTURE(command);
+    const auto space = command.find(' ');
+    const std::string name = command.substr(0, space);
+    const std::string rest = space == std::string::npos ? "" : command.substr(space);
+    const Result by_option = run(name + " --config " + kShipped + rest);
+    const Result by_word = run(name + " " + kShipped + rest);
+    CHECK(by_word.code == 0);
+    CHECK(by_word.out == by_option.out);
+    CHECK_FALSE(by_word.out.empty());
+
+    const Result twice = run(name + " --config other.json " + kShipped + rest);
+    CHECK(twice.code == 2);
+    CHECK(contains(twice.err, "the configuration file is named twice: " + kShipped +
+                                  " and --config other.json"));
+  }
+}
+
+TEST_CASE("a command without its configuration file says how to name it") {
+  for (const char* command : {"check", "run"}) {
+    const Result none = run(command);
+    CHECK(none.code == 2);
+    CHECK(contains(none.err, "FILE or --config is required"));
+  }
+  for (const std::string words : {"", "GET", "GET /", kShipped.c_str()}) {
+    CAPTURE(words);
+    const Result few = run("explain " + words);
+    CHECK(few.code == 2);
+    CHECK(contains(few.err, "explain takes FILE METHOD URL, or --config and METHOD URL"));
+  }
+}
+
 TEST_CASE("a word that is no command is named, with those that there are") {
   CHECK(contains(run("chekc --config x").err, "\"chekc\" is no command; run, check, "));
   const Result jobs = run("jobs foo");

@@ -88,8 +88,9 @@ TEST_CASE("a reload is SIGHUP sent by a program that exists once the file has be
 TEST_CASE("the unit waits for readiness and longer than a drain takes") {
   CHECK(value("Type") == "notify");
   const auto settings = defaults();
+  const auto& limits = settings.at("limits");
   CHECK(std::stoi(value("TimeoutStopSec")) * 1000 >
-        settings.at("limits").at("drain_timeout_ms").get<int>() + 5'000);
+        limits.at("drain_delay_ms").get<int>() + limits.at("drain_timeout_ms").get<int>() + 5'000);
   CHECK(std::stoi(value("WatchdogSec")) * 1000 >=
         3 * settings.at("overload").at("tick_ms").get<int>());
   CHECK(std::stoi(value("LimitNOFILE")) > 2 * settings.at("limits").at("connections").get<int>());

@@ -131,6 +131,29 @@ TEST_CASE("a job whose answer does not come while it keeps its slot has timed ou
   CHECK(proxy.metric_becomes(kSlotsTaken, 0));
 }
 
+TEST_CASE("an attempt that is late and then fails is one failure of its server") {
+  const std::vector<std::string> answers{
+      ok("done"), "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nbreaks off",
+      "HTTP/1.1 500 Failed\r\nContent-Length: 100\r\n\r\nbreaks off"};
+  for (const std::string& late : answers) {
+    CAPTURE(late);
+    LateBackend backend(late);
+    const ProxyUnderTest proxy(settings({backend.peer.address()}));
+    const auto of_server = [&](const std::string& family, const std::string& more = "") {
+      return "spillway_server_" + family + "{upstream=\"app\",server=\"" + backend.peer.address() +
+             "\"" + more + "}";
+    };
+    support::defer(proxy.port(), "/export/1");
+    REQUIRE(proxy.metric_becomes(kAbandoned, 1));
+    backend.go.set();
+    CHECK(proxy.metric_becomes(kSlotsTaken, 0));
+    CHECK(proxy.metric(of_server("failures_total", ",kind=\"response_timeout\"")) == 1);
+    CHECK(proxy.metric(of_server("failures_total", ",kind=\"truncated\"")) == 0);
+    CHECK(proxy.metric(of_server("failures_total", ",kind=\"error_status\"")) == 0);
+    CHECK(proxy.metric(of_server("consecutive_failures")) == 1);
+  }
+}
+
 TEST_CASE("a late answer of a job is no success of its server") {
   Event first, second;
   std::atomic<int> asked = 0;

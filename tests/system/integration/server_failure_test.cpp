@@ -110,6 +110,10 @@ TEST_CASE("each way of a server to fail has a count of its own and so has what c
       {"truncated", says("HTTP/1.1 200 OK\r\nCont"), "UPSTREAM_INVALID"},
       {"truncated", says(head + "abc"), "UPSTREAM_INVALID"},
       {"error_status", says("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"), ""},
+      {"error_status", says("HTTP/1.1 500 Broken\r\nContent-Length: 200000\r\n\r\nabc"),
+       "UPSTREAM_INVALID"},
+      {"error_status", says("HTTP/1.1 500 Broken\r\nContent-Length: 200000\r\n\r\nabc", true),
+       "UPSTREAM_TIMEOUT"},
   };
   for (const Case& each : cases) {
     CAPTURE(each.kind);

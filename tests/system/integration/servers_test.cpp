@@ -389,7 +389,8 @@ TEST_CASE("a want of descriptors is held against no server and passes") {
   }
 
   CHECK(client.ask(get("/")).status() == 200);
-  CHECK(proxy.metric_becomes(R"(spillway_local_shortages_total{upstream="app"})", 10));
+  CHECK(proxy.metric_becomes(R"(spillway_local_shortages_total{upstream="app",kind="descriptors"})",
+                             20));  // each tried both servers
   CHECK(servers_down(proxy) == 0);
   CHECK(proxy.state()["upstreams"][0]["open_circuits"] == 0);
   CHECK(proxy.admin("/readyz").status() == 200);

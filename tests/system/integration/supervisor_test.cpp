@@ -76,6 +76,21 @@ TEST_CASE("a service is ready once both ports answer and says when it ends") {
   }
 }
 
+TEST_CASE("a service that serves on before it drains says both") {
+  NotifySocket manager;
+  json settings = json::parse(settings_for("127.0.0.1:1"));
+  settings["limits"]["drain_delay_ms"] = 100;
+  Service service(manager, settings.dump());
+  REQUIRE(manager.next_with("READY=1"));
+  service.process.signal(SIGTERM);
+  const std::string ending = manager.next().value_or("nothing");
+  CHECK(says(ending, "STOPPING=1"));
+  CHECK(says(ending, "STATUS=not ready, but serving for 100 ms more"));
+  CHECK(says(manager.next().value_or("nothing"), "STATUS=finishing what runs"));
+  CHECK(service.process.wait() == 0);
+  CHECK_FALSE(manager.next(Milliseconds{0}));
+}
+
 TEST_CASE("a service says when it reads its configuration and what came of it") {
   NotifySocket manager;
   Service service(manager, settings_for("127.0.0.1:1"));

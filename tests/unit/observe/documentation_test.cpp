@@ -86,6 +86,7 @@ std::vector<nlohmann::json> all_events() {
     log.errors_of_one_source("x", {.left_out = overload::LeftOut{}});
     log.errors_of_one_source_ended("x", {});
     log.server_failure({.address = "[::1]:1", .detail = "x"});
+    log.local_shortage({.address = "[::1]:1", .detail = "x"});
     for (const auto what : {ServerEvent::ejected, ServerEvent::returned,
                             ServerEvent::circuit_opened, ServerEvent::circuit_closed,
                             ServerEvent::health_check_failed, ServerEvent::health_check_passed}) {
@@ -101,6 +102,7 @@ std::vector<nlohmann::json> all_events() {
     log.job({.state = jobs::JobState::dead, .cause = jobs::Cause::failed, .status = 500});
     log.reloaded(2);
     log.reload_failed("$", "no");
+    log.drain_delay(1, Milliseconds{1});
     log.draining(1, Milliseconds{1});
     log.stopped(Duration{1});
     log.message(Level::info, "x");

@@ -10,7 +10,10 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include "support/event.hpp"
 
 namespace spillway::observe {
 namespace {
@@ -66,8 +69,9 @@ TEST_CASE("every event is one JSON object with time and level") {
     log.reloaded(2);
     log.reload_failed("$.workers", "found 3");
     log.message(Level::error, "no room");
+    log.drain_delay(12, Milliseconds{5000});
   });
-  REQUIRE(lines.size() == 7);
+  REQUIRE(lines.size() == 8);
   const std::regex iso8601(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)");
   for (const auto& line : lines) CHECK(std::regex_match(line["time"].get<std::string>(), iso8601));
   CHECK(lines[0]["event"] == "started");
@@ -79,6 +83,7 @@ TEST_CASE("every event is one JSON object with time and level") {
   CHECK(lines[4]["generation"] == 2);
   CHECK(lines[5]["level"] == "error");
   CHECK(lines[6]["message"] == "no room");
+  CHECK(lines[7]["delay_ms"] == 5000);
 }
 
 TEST_CASE("a state transition is logged with the signals that caused it") {
@@ -276,6 +281,35 @@ TEST_CASE("a stuck output makes the log lose lines and count them but never wait
   Log log({}, sink, 16);
   log.reloaded(2);
   sink->wait_until_stuck();  // that line is out of the queue now
+  for (int i = 0; i < 116; ++i) log.message(Level::info, "more");
+  CHECK(log.dropped() == 100);
+  sink->let_go();
+}
+
+TEST_CASE("at the end of the process a burst beyond the queue waits for the output") {
+  const auto sink = std::make_shared<StuckSink>();
+  Log log({}, sink, 16);
+  log.reloaded(2);
+  sink->wait_until_stuck();
+  log.lose_none(kPatience);
+  Event is_written;
+  std::thread burst([&] {
+    for (int i = 0; i < 116; ++i) log.message(Level::info, "more");
+    is_written.set();
+  });
+  CHECK_FALSE(is_written.wait(Milliseconds{50}));
+  sink->let_go();
+  CHECK(is_written.wait());
+  burst.join();
+  CHECK(log.dropped() == 0);
+}
+
+TEST_CASE("an output that takes nothing holds up no end of the process") {
+  const auto sink = std::make_shared<StuckSink>();
+  Log log({}, sink, 16);
+  log.reloaded(2);
+  sink->wait_until_stuck();
+  log.lose_none(Milliseconds{20});
   for (int i = 0; i < 116; ++i) log.message(Level::info, "more");
   CHECK(log.dropped() == 100);
   sink->let_go();

@@ -86,7 +86,10 @@ TEST_CASE("each server of an upstream has its samples") {
   CHECK(text.find("spillway_server_circuit_open{upstream=\"app\"") == std::string::npos);
   CHECK(has_line(text, "spillway_upstream_live{upstream=\"app\"} 1"));
   CHECK(has_line(text, "spillway_upstream_live{upstream=\"reports\"} 0"));
-  CHECK(has_line(text, "spillway_local_shortages_total{upstream=\"reports\"} 7"));
+  const std::string shortages = "spillway_local_shortages_total{upstream=\"reports\",kind=";
+  CHECK(has_line(text, shortages + "\"descriptors\"} 7"));
+  CHECK(has_line(text, shortages + "\"ports\"} 2"));
+  CHECK(has_line(text, shortages + "\"memory\"} 0"));
 }
 
 TEST_CASE("promtool has nothing to say about an empty or a full page") {

@@ -78,7 +78,7 @@ inline Snapshot sample_snapshot() {
     upstream.servers.resize(2);
   }
   snapshot.upstreams[1].open_circuits = 3;
-  snapshot.upstreams[1].shortages = 7;
+  snapshot.upstreams[1].shortages = {7, 2, 0};
   snapshot.upstreams[1].is_live = false;
   snapshot.listener.most_connections = 144;
   snapshot.jobs = sample_jobs();

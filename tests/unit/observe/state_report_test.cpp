@@ -219,6 +219,7 @@ TEST_CASE("the state report shows the workers and the process") {
   CHECK(json["version"] == "0.1.0");
   CHECK(json["time"] == "2001-09-09T01:46:40.250Z");
   CHECK(json["uptime_seconds"] == 90);
+  CHECK(json["phase"] == "serving");
   CHECK(json["draining"] == false);
   CHECK(json["workers"].size() == 2);
   CHECK(json["workers"][0]["connections"] == 4);

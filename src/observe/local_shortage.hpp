@@ -1,0 +1,27 @@
+// What this process or machine had none left of, so that a connection to a server was not made.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/ids.hpp"
+
+namespace spillway::observe {
+
+enum class LocalShortage : std::uint8_t {
+  descriptors,  // limit of open files, of the process or of the system
+  ports,        // local ones, to this address of the server
+  memory,       // of the system, or watches of descriptors
+};
+
+inline constexpr std::size_t kLocalShortageCount = 3;
+
+constexpr std::string_view name(LocalShortage shortage) {
+  constexpr std::array<std::string_view, kLocalShortageCount> names{"descriptors", "ports",
+                                                                    "memory"};
+  return names[index(shortage)];
+}
+
+}  // namespace spillway::observe
