@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "bench/grid/play.hpp"
 #include "simulate/backend_model.hpp"
@@ -40,13 +41,13 @@ struct Member {
   Member(const Scenario& shared, const config::Config& config, std::size_t server_count,
          std::uint64_t seed)
       : scenario(with(shared, config, seed)),
-        model(scenario),
         servers(scenario.config.upstreams.front(), server_count,
-                random_stream(seed, simulate::Draws::servers, 0)) {}
+                random_stream(seed, simulate::Draws::servers, 0)),
+        model(scenario, &servers) {}
 
   Scenario scenario;
-  ProxyModel model;
   ServersModel servers;
+  ProxyModel model;
 };
 
 class FleetLoop {
@@ -61,7 +62,8 @@ class FleetLoop {
         ticks_each_(static_cast<std::uint64_t>(shared.config.upstreams.front().overload.tick /
                                                kTimerPeriod)),
         members_(fleet.proxies.size()),
-        in_flight_(backend_.servers()) {
+        in_flight_(backend_.servers()),
+        most_(backend_.servers()) {
     run_.offered.resize(members_.size());
     run_.served.resize(members_.size());
     run_.class_offered.resize(3);
@@ -105,6 +107,7 @@ class FleetLoop {
       case EventKind::completion: complete(*event.request); break;
       case EventKind::gives_up: give_up(*event.request); break;
       case EventKind::slot_due:
+        member_of(*event.request).servers.end_lingering(*event.request);
         member_of(*event.request).model.end_unanswered(*event.request, now_);
         start_waiting(member_of(*event.request));
         break;
@@ -191,8 +194,16 @@ class FleetLoop {
     }
     request.in_backend = true;
     ++in_flight_[request.call.server];
+    note_most(request.call.server);
     backend_.arrive(request);
     work();
+  }
+
+  void note_most(std::size_t server) {
+    if (most_.size() == 1) return;
+    std::uint32_t sum = 0;
+    for (const auto& member : members_) sum += member ? member->servers.in_flight(server) : 0;
+    most_[server] = std::max(most_[server], sum);
   }
 
   void start_waiting(Member& member) {
@@ -217,6 +228,7 @@ class FleetLoop {
       if (is_measured(request)) count_served(request);
     }
     work();
+    member.servers.end_lingering(request);
     request.client_waits ? member.model.end(request, now_)
                          : member.model.end_abandoned(request, now_);
     leave(request);
@@ -240,7 +252,12 @@ class FleetLoop {
     }
     member.servers.end(request, resilience::CallResult::ignored, now_);
     const TimePoint until = request.in_backend ? member.model.abandon(request, now_) : now_;
-    until > now_ ? schedule(until, EventKind::slot_due, request) : member.model.end(request, now_);
+    if (until > now_) {
+      member.servers.keep(request);
+      schedule(until, EventKind::slot_due, request);
+    } else {
+      member.model.end(request, now_);
+    }
     leave(request);
     start_waiting(member);
   }
@@ -261,6 +278,7 @@ class FleetLoop {
     for (std::size_t i = 0; i < members_.size(); ++i)
       second.limits.push_back(members_[i] && takes_part(i) ? members_[i]->model.limit() : 0);
     second.in_flight = in_flight_;
+    second.most = std::exchange(most_, std::vector<std::uint32_t>(most_.size()));
     events_.push({.at = now_ + 1s, .kind = EventKind::second});
   }
 
@@ -274,7 +292,7 @@ class FleetLoop {
   std::vector<std::unique_ptr<Member>> members_;
   std::unordered_map<const Request*, std::size_t> proxy_of_;
   std::vector<std::size_t> there_;
-  std::vector<std::uint32_t> in_flight_;
+  std::vector<std::uint32_t> in_flight_, most_;
   std::uint64_t turns_ = 0;
   simulate::RequestPool pool_;
   simulate::EventQueue events_;

@@ -37,6 +37,7 @@ struct FleetSecond {
   simulate::WorkDone work;               // since the beginning
   std::vector<std::uint32_t> limits;     // by proxy; 0: not there
   std::vector<std::uint32_t> in_flight;  // by server, of the proxies: requests sent, not answered
+  std::vector<std::uint32_t> most;       // of these at any moment, and such as clients have left
 };
 struct FleetRun {
   std::vector<FleetSecond> seconds;

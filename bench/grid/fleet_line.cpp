@@ -75,13 +75,20 @@ void add_servers(const Fleet& fleet, const FleetRun& run, const Times& times, or
   const std::size_t begin = times.begin(), end = times.end(Shape::cut);
   for (std::size_t i = 0; i < fleet.servers.size(); ++i) {
     double before = 0, during = 0;
+    std::uint32_t most = 0, most_during = 0;
     for (std::size_t s = times.warm_up; s < begin; ++s) before += run.seconds[s].in_flight[i];
     for (std::size_t s = begin + 2; s < end; ++s) during += run.seconds[s].in_flight[i];
+    for (std::size_t s = times.warm_up; s < begin; ++s)
+      most = std::max(most, run.seconds[s].most[i]);
+    for (std::size_t s = begin; s < end; ++s)
+      most_during = std::max(most_during, run.seconds[s].most[i]);
     const double slots = fleet.servers[i].slots;
     line[fmt::format("in_flight_{}", i + 1)] =
         before / static_cast<double>(begin - times.warm_up) / slots;
     line[fmt::format("in_flight_{}_during", i + 1)] =
         during / static_cast<double>(end - begin - 2) / slots;
+    line[fmt::format("most_{}", i + 1)] = most / slots;
+    line[fmt::format("most_{}_during", i + 1)] = most_during / slots;
   }
   line["useful_before"] = useful_between(run, times.warm_up, begin);
   line["useful_during"] = useful_between(run, begin, end);

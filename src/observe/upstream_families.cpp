@@ -269,7 +269,8 @@ Families regulation_families(const Page& page) {
       page.by_upstream(gauge("spillway_effective_limit",
                              "Slots in use under regulation: what concurrency auto found, or below "
                              "spillway_concurrency_limit "
-                             "while that keeps the tail latency under its threshold."),
+                             "while that keeps the tail latency under its threshold; without the "
+                             "parts of servers that are lost."),
                        [](const Upstream& u) { return u.effective_limit; }),
       page.by_upstream(gauge("spillway_newest_first",
                              "1 while the newest waiter of a class goes first instead of the "

@@ -11,12 +11,13 @@
 
 namespace spillway::overload {
 
-// What happened at the upstream during one tick, under the limit of that tick.
+// What happened at the upstream during one tick, under the limit of that tick. While only some of
+// its servers are in rotation: what would have happened at all of them.
 struct LimitSample {
   Duration span{0};
-  Duration wall{0};             // since the Unix epoch, at its end
-  double slot_seconds = 0;      // requests at work, integrated over `span`
-  std::uint32_t succeeded = 0;  // responses other than 5xx
+  Duration wall{0};         // since the Unix epoch, at its end
+  double slot_seconds = 0;  // requests at work, integrated over `span`
+  double succeeded = 0;     // responses other than 5xx
   // Requests wait or are refused, and more than the limit lets in is offered.
   bool is_short = false;
   bool has_waiters = false;
@@ -29,6 +30,8 @@ struct LimitSample {
   // work, and what the others do not get done is no sign of too much of it: no limit is to be found
   // by it.
   bool is_held_up = false;
+  // Nor while other servers are in rotation than the requests at work were sent to.
+  bool is_unsettled = false;
 };
 
 class ConcurrencyLimit {

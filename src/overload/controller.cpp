@@ -103,6 +103,13 @@ bool Controller::is_holding() const {
   return cause().work_conserving && scope_.holds();
 }
 
+// The limit is that of all servers; those that are lost take their parts of it with them.
+void Controller::follow_rotation(const InRotation& rotation, TimePoint now) {
+  const std::size_t before = std::exchange(servers_in_, rotation.in);
+  if (before != 0 && before != rotation.in)
+    regulator_.on_rotation(double(rotation.in) / double(before), now);
+}
+
 void Controller::move_limit(const TickInput& input, const std::optional<LimitSample>& sample,
                             TimePoint now) {
   if (!found_) {
@@ -110,7 +117,7 @@ void Controller::move_limit(const TickInput& input, const std::optional<LimitSam
     return;
   }
   if (moves_ && regulator_.regulates()) unmet_.step(signals_, now);
-  if (sample && !sample->is_held_up) {
+  if (sample && !sample->is_held_up && !sample->is_unsettled) {
     found_->step(*sample, now);
   }
 }
@@ -126,6 +133,7 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   result.source_ended = source == SourceAlarm::Change::ended;
   signals_.errors_of_one_source = source_.is_on();
   const bool was_futile = is_futile();
+  follow_rotation(input.rotation, now);
   const std::optional<LimitSample> sample = sampler_.take(limited, signals_, now);
   move_limit(input, sample, now);
   result.limit = limit();

@@ -30,7 +30,7 @@ namespace spillway::overload {
 struct Tick {
   std::optional<Transition> transition;
   std::shared_ptr<const AdmissionPlan> plan;  // to publish; null: unchanged
-  std::uint32_t limit = 0;                    // of requests at once, from now on
+  std::uint32_t limit = 0;                    // see Controller::limit()
   bool found_futile = false;                  // SHEDDING_DOES_NOT_HELP begins now
   bool source_began = false;  // one source alone takes errors over the threshold (left_out)
   bool source_ended = false;
@@ -50,8 +50,8 @@ class Controller {
   const OverloadSignals& signals() const { return signals_; }  // of the last tick
   State state() const { return machine_.state(); }
   Reason reason() const;
-  // Requests that may run at once: of `"concurrency": "auto"` as found, else `concurrency` or, for
-  // the tail latency, fewer (LimitRegulator).
+  // Requests that may run at once while all servers are in rotation: of `"concurrency": "auto"` as
+  // found, else `concurrency` or, for the tail latency, fewer (LimitRegulator).
   std::uint32_t limit() const { return found_ ? found_->limit() : regulator_.limit(); }
   std::optional<TimePoint> since() const { return machine_.since(); }  // see StateMachine
   // In force: never null, State::normal before the first tick.
@@ -65,6 +65,7 @@ class Controller {
   bool is_latency_futile() const { return regulator_.is_futile() || unmet_.is_on(); }
   bool is_futile() const { return is_latency_futile() || shares_.is_futile(); }
   ShedLevels levels() const;
+  void follow_rotation(const InRotation& rotation, TimePoint now);
   void move_limit(const TickInput& input, const std::optional<LimitSample>& sample, TimePoint now);
 
   bool fairness_;
@@ -74,7 +75,8 @@ class Controller {
   std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
   UnmetLatency unmet_;                       // likewise
   LimitSampler sampler_;
-  bool moves_;  // the limit; not in shadow mode, where it holds nothing back
+  std::size_t servers_in_ = 0;  // in rotation; 0: not known yet
+  bool moves_;                  // the limit; not in shadow mode, where it holds nothing back
   BudgetHold budgets_;
   QueueOrderChoice order_;
   ShedScope scope_;

@@ -76,6 +76,15 @@ void LimitRegulator::continue_from(const LimitRegulator& former) {
   limit_ = std::clamp(former.limit_, least_, concurrency_);
 }
 
+void LimitRegulator::on_rotation(double times, TimePoint now) {
+  if (!is_moving()) return;
+  if (trial_) limit_ = std::exchange(trial_, std::nullopt)->former;
+  best_throughput_ = 0;
+  good_throughput_ *= times;
+  raised_ = {};
+  not_before_ = std::max(not_before_, now + 2 * window_);
+}
+
 void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting, TimePoint now) {
   if (!is_moving()) return;
   const auto judged = judge_tail(signals, now);

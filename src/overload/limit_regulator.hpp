@@ -41,6 +41,10 @@ class LimitRegulator {
   // Keeps the limit found under the former configuration, within the new bounds.
   void continue_from(const LimitRegulator& former);
 
+  // So many times as many servers are in rotation as before: a trial would show nothing. To be
+  // called before the tick's step.
+  void on_rotation(double times, TimePoint now);
+
   // Every tick. `signals` were measured under limit(); `waiting`: requests in the queues.
   void step(const OverloadSignals& signals, std::uint32_t waiting, TimePoint now);
 

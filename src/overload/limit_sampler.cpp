@@ -12,6 +12,12 @@ namespace {
 
 constexpr double kLeftMemory = 2;  // seconds, for which a request that left counts
 
+// After a change of the servers in rotation: so many times as long as a slot is held, within
+// bounds.
+constexpr double kSettles = 1.5;
+constexpr double kSettlesSoonest = 0.5;  // seconds
+constexpr double kSettlesLatest = 5;
+
 // Of the slots in use. Fewer slow clients hold up nothing, whatever else is late.
 constexpr double kHoldingUp = 0.125;
 
@@ -60,7 +66,34 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
     sample.answered = std::clamp(1 - recent_left_ / recent_admitted_, 0.0, 1.0);
   const auto in_use = static_cast<std::uint32_t>(std::ceil(std::max(running, 0.0)));
   sample.is_held_up = is_held_up(input, in_use);
+  leave_out_lost(sample, input.rotation);
+  const double held = signals.admitted_rate > 0 ? signals.inflight / signals.admitted_rate : 0;
+  scale(sample, input.rotation, held, now);
   return sample;
+}
+
+// Requests in flight at servers that are lost, and those that end there.
+void LimitSampler::leave_out_lost(LimitSample& sample, const InRotation& rotation) {
+  const double now = rotation.elsewhere, before = std::exchange(elsewhere_, now);
+  if (now + before == 0) return;
+  const double seconds = (now + before) / 2 * to_seconds(sample.span);
+  sample.slot_seconds = std::max(sample.slot_seconds - seconds, 0.0);
+  sample.released -= std::max(before - now, 0.0);
+}
+
+// `held`: seconds for which slots are held, about.
+void LimitSampler::scale(LimitSample& sample, const InRotation& rotation, double held,
+                         TimePoint now) {
+  const std::size_t before = std::exchange(servers_in_, rotation.in);
+  if (before != 0 && before != rotation.in)
+    settles_ = now + from_seconds(std::clamp(kSettles * held, kSettlesSoonest, kSettlesLatest));
+  sample.is_unsettled = now < settles_;
+  if (rotation.in == rotation.servers) return;
+  const double times = double(rotation.servers) / double(rotation.in);
+  sample.slot_seconds *= times;
+  sample.succeeded *= times;
+  sample.admitted *= times;
+  sample.released *= times;
 }
 
 }  // namespace spillway::overload

@@ -64,12 +64,19 @@ struct OverloadSignals {
   bool is_low_load() const { return inflight_ratio && *inflight_ratio < kLowLoad; }
 };
 
+// Of the upstream's servers.
+struct InRotation {
+  std::size_t servers = 1;
+  std::size_t in = 1;           // of these, at least 1
+  std::uint32_t elsewhere = 0;  // requests in flight at the others
+};
+
 struct TickInput {
   std::span<const SignalShard* const> shards;   // the same ones in every tick
   double busy_slot_seconds = 0;                 // integral of running slots over time; only grows
   double shared_slot_seconds = 0;               // of these, beyond those reserved for their class
   double reserved = 0;                          // slots of the cap, for one class or another
-  double concurrency = 1;                       // the cap now
+  double concurrency = 1;                       // the cap now, of the servers in rotation
   std::uint32_t awaiting_client = 0;            // slots whose requests wait for their clients
   std::uint32_t behind_others = 0;              // whose requests have waited long for a response
   std::span<const std::uint32_t> queued;        // by class
@@ -82,6 +89,7 @@ struct TickInput {
   bool has_refused = false;                          // a budget of a rule, since the last tick
   bool is_normal = true;                             // the state before this tick
   Duration wall{0};                                  // since the Unix epoch, by the machine's clock
+  InRotation rotation{};
 };
 
 // Owned by the control thread, one per upstream. Windows are window_ms long in slices of one

@@ -26,7 +26,7 @@ Ejections::Change Ejections::record(std::size_t server, bool failed, TimePoint n
   if (now < it.until) return Change::none;
   if (!failed) {
     it.failures = 0;
-    it.failed = false;
+    it.failed = it.is_spared = false;
     it.row.clear();
     if (!it.on_probation) return Change::none;
     it.on_probation = false;
@@ -41,7 +41,8 @@ Ejections::Change Ejections::record(std::size_t server, bool failed, TimePoint n
                                               : limits_.consecutive_failures;
   if (it.failures < limit) return Change::none;
   if (source && do_all_fail_alike(server, now)) return Change::none;
-  if (ejected(now).size() >= limits_.max_ejected) return Change::none;
+  it.is_spared = ejected(now).size() >= limits_.max_ejected;
+  if (it.is_spared) return Change::none;
   forget(it, now);
   const Duration time = next_time(it);
   it.until = now < kNever - time ? now + time : kNever;
@@ -100,6 +101,15 @@ ServerSet Ejections::ejected(TimePoint now) const {
   ServerSet result;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
     if (is_ejected(server, now)) result.insert(server);
+  }
+  return result;
+}
+
+ServerSet Ejections::on_trial(TimePoint now) const {
+  ServerSet result;
+  for (std::size_t server = 0; server < servers_.size(); ++server) {
+    const Server& it = servers_[server];
+    if ((it.on_probation || it.is_spared) && !is_ejected(server, now)) result.insert(server);
   }
   return result;
 }

@@ -60,6 +60,9 @@ class Ejections {
 
   bool is_ejected(std::size_t server, TimePoint now) const { return now < servers_[server].until; }
   ServerSet ejected(TimePoint now) const;
+  // Not ejected, and no success yet since the last ejection, or since the failure that would have
+  // ejected it if more servers might be.
+  ServerSet on_trial(TimePoint now) const;
   // Time until its ejection ends; 0 when it is not ejected.
   Duration left(std::size_t server, TimePoint now) const;
   // When the next ejection ends; kNever when there is none.
@@ -77,6 +80,7 @@ class Ejections {
     std::uint32_t doublings = 0;
     bool failed = false;  // the last result
     bool on_probation = false;
+    bool is_spared = false;  // too many are ejected
     FailureRow row;
     TimePoint until = TimePoint::min();  // of the last ejection
   };

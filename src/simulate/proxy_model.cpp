@@ -1,6 +1,7 @@
 #include "simulate/proxy_model.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "simulate/deferral_rules.hpp"
@@ -12,15 +13,16 @@ using dispatch::Offer;
 using overload::DegradedAnswer;
 using overload::Verdict;
 
-ProxyModel::ProxyModel(const Scenario& scenario)
+ProxyModel::ProxyModel(const Scenario& scenario, ServersModel* servers)
     : scenario_(scenario),
       upstream_(scenario.config.upstreams[index(scenario.upstream)]),
+      servers_(servers != nullptr && servers->count() > 1 ? servers : nullptr),
       random_(random_stream(scenario.seed, Draws::decisions, 0)),
       scheduler_(upstream_.dispatch, scenario.config.classes, upstream_.overload.regulate),
       shadow_(scheduler_, scenario.config.routes.size()),
       controller_(scenario.config, upstream_),
       budgets_(scenario.config, upstream_),
-      returns_(scenario.config.classes.size()),
+      returns_{overload::RetryBooking(scenario.config.classes.size())},
       tenant_budgets_(scenario.config.tenants),
       tenants_(scenario.config),
       times_{dispatch::RouteCost(scenario.config.routes.size()),
@@ -62,6 +64,7 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
     return {Entry::deferred, Duration{0}, nullptr};
   }
 
+  follow_servers(now);
   if (is_shadow()) return haunt(request, terms_of(request, verdict, now), now);
   const Offer offer = scheduler_.offer(request, terms_of(request, verdict, now), now);
   Admission admission;
@@ -180,6 +183,7 @@ void ProxyModel::start(Request& request, TimePoint now) {
 
 void ProxyModel::return_slot(Request& request, TimePoint now) {
   budgets_.give_back(request.passage.token);
+  follow_servers(now);
   granted_ = scheduler_.release(request.served_as, Duration{0}, now, request.in_background);
 }
 
@@ -220,6 +224,7 @@ void ProxyModel::end(Request& request, TimePoint now) {
   const Duration held = now - request.passage.dispatched;
   if (request.passage.was_answered)
     times_.cost.record(subject_of(request).route, held, request.degraded);
+  follow_servers(now);
   granted_ = scheduler_.release(request.served_as, held, now, request.in_background);
 }
 
@@ -280,6 +285,7 @@ Duration ProxyModel::expired(Request& request, TimePoint now) {
 
 Request* ProxyModel::next(TimePoint now) {
   if (is_shadow()) return nullptr;
+  follow_servers(now);
   dispatch::Waiter* granted = std::exchange(granted_, nullptr);
   if (granted == nullptr) granted = scheduler_.next(now);
   if (granted == nullptr) granted = scheduler_.next_in_background(now);
@@ -316,35 +322,50 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now, const EventL
     started.push_back(scheduler_.totals(id).started);
     predicted.push_back(to_seconds(scheduler_.wait_for_room(id, now).value_or(Duration{0})));
   }
-  const overload::Tick result =
-      controller_.tick({.shards = shards,
-                        .busy_slot_seconds = scheduler_.busy_slot_seconds(now),
-                        .shared_slot_seconds = scheduler_.shared_slot_seconds(now),
-                        .reserved = static_cast<double>(scheduler_.reserved()),
-                        .concurrency = static_cast<double>(upstream_.dispatch.concurrency),
-                        .queued = queued,
-                        .max_queue = max_queue_,
-                        .event_loop_lag = lag,
-                        .event_loop_use = loop.use,
-                        .started = started,
-                        .predicted_wait = predicted,
-                        .tenants = tenants,
-                        .has_refused = budgets_.take_has_refused(),
-                        .wall = now.time_since_epoch() + ahead},
-                       now);
-  returns_.measure(overload::shown_capacity(controller_.signals(), scheduler_.mean_hold()), now);
-  if (scheduler_.concurrency() != result.limit)
+  const overload::Tick result = controller_.tick(
+      {.shards = shards,
+       .busy_slot_seconds = scheduler_.busy_slot_seconds(now),
+       .shared_slot_seconds = scheduler_.shared_slot_seconds(now),
+       .reserved = static_cast<double>(scheduler_.reserved()),
+       .concurrency = static_cast<double>(
+           std::min<std::uint32_t>(upstream_.dispatch.concurrency, scheduler_.concurrency())),
+       .queued = queued,
+       .max_queue = max_queue_,
+       .event_loop_lag = lag,
+       .event_loop_use = loop.use,
+       .started = started,
+       .predicted_wait = predicted,
+       .tenants = tenants,
+       .has_refused = budgets_.take_has_refused(),
+       .wall = now.time_since_epoch() + ahead,
+       .rotation = servers_ != nullptr ? servers_->in_rotation(now) : overload::InRotation{}},
+      now);
+  returns_.booking.measure(overload::shown_capacity(controller_.signals(), scheduler_.mean_hold()),
+                           now);
+  if (servers_ == nullptr && scheduler_.concurrency() != result.limit)
     scheduler_.share_slots(result.limit, 0, dispatch::Scheduler::Reserved::kept);
+  follow_servers(now);
   return result.transition;
+}
+
+// As Gate::limit().
+void ProxyModel::follow_servers(TimePoint now) {
+  if (servers_ == nullptr) return;
+  const std::uint32_t all = controller_.limit();
+  servers_->divide(is_shadow() ? std::numeric_limits<std::uint32_t>::max() : all);
+  const std::uint32_t slots =
+      std::min(all, std::max(servers_->usable(all, now), scheduler_.reserved() + 1));
+  if (scheduler_.concurrency() != slots)
+    scheduler_.share_slots(slots, 0, dispatch::Scheduler::Reserved::kept);
 }
 
 // Nothing is booked in shadow mode, where no client is told.
 Duration ProxyModel::book_return(const Request& request, Reason reason, Milliseconds least,
                                  TimePoint now) {
   if (is_shadow() || is_callers_own(reason) || reason == Reason::deadline_expired) return least;
-  ++refused_;
+  ++returns_.refused;
   if (!scenario_.books_returns) return least;
-  return returns_.book(request.traffic_class, least, now, random_);
+  return returns_.booking.book(request.traffic_class, least, now, random_);
 }
 
 Milliseconds ProxyModel::retry_after(const Request& request) {

@@ -23,13 +23,15 @@
 #include "overload/tenant_shard.hpp"
 #include "simulate/request.hpp"
 #include "simulate/scenario.hpp"
+#include "simulate/servers_model.hpp"
 #include "simulate/store_model.hpp"
 
 namespace spillway::simulate {
 
 class ProxyModel {
  public:
-  explicit ProxyModel(const Scenario& scenario);  // keeps a reference
+  // Keeps a reference. `servers`: several, whose rotation the slots follow; else null.
+  explicit ProxyModel(const Scenario& scenario, ServersModel* servers = nullptr);
   ProxyModel(const ProxyModel&) = delete;
   ProxyModel& operator=(const ProxyModel&) = delete;
 
@@ -110,7 +112,7 @@ class ProxyModel {
   std::uint32_t queued() const { return is_shadow() ? 0 : scheduler_.queued(); }
   std::uint32_t queued(ClassId id) const { return is_shadow() ? 0 : scheduler_.queued(id); }
   // Requests refused for want of room since the last call.
-  std::uint64_t take_refused() { return std::exchange(refused_, 0); }
+  std::uint64_t take_refused() { return std::exchange(returns_.refused, 0); }
 
  private:
   struct Subject {  // the classifier's result
@@ -126,6 +128,7 @@ class ProxyModel {
     return tiers_[request.demand.clients][request.demand.tenant];
   }
   bool is_shadow() const { return upstream_.overload.mode == config::Mode::shadow; }
+  void follow_servers(TimePoint now);
   overload::Verdict decide(Request& request, TimePoint now);
   static void answer_from_store(Request& request, bool degraded);
   static void answer_by_fallback(Request& request);
@@ -148,6 +151,11 @@ class ProxyModel {
   void learn_times(const Request& request, TimePoint now);
   Milliseconds retry_after(const Request& request);
 
+  // Of refused requests.
+  struct Returns {
+    overload::RetryBooking booking;
+    std::uint64_t refused = 0;  // take_refused()
+  };
   // What is learned of routes.
   struct RouteTimes {
     dispatch::RouteCost cost;
@@ -162,13 +170,13 @@ class ProxyModel {
 
   const Scenario& scenario_;
   const config::Upstream& upstream_;
+  ServersModel* const servers_;  // null: a single one
   Random random_;
   dispatch::Scheduler scheduler_;
   dispatch::ShadowGate shadow_;
   overload::Controller controller_;
   overload::Budgets budgets_;
-  overload::RetryBooking returns_;
-  std::uint64_t refused_ = 0;  // take_refused()
+  Returns returns_;
   overload::TenantBudgets tenant_budgets_;
   std::vector<std::vector<config::Tier>> tiers_;  // by clients and tenant
   overload::SignalShard signals_;

@@ -34,6 +34,7 @@ ProxyModel::Admission ProxyModel::enter_job(Request& job, TimePoint now) {
   } else {
     terms = spare_terms(route);
   }
+  follow_servers(now);
   const Offer offer = scheduler_.offer(job, terms, now);
   Admission admission;
   admission.evicted = static_cast<Request*>(offer.evicted);

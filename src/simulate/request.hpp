@@ -48,7 +48,7 @@ struct RequestCall {
   resilience::ServerSearch search;
   resilience::CircuitBreaker::Call of_circuit;
   bool is_open = false;      // connected, and its end not yet recorded
-  bool lingers = false;      // timed out, and keeps its slot
+  bool lingers = false;      // timed out or was abandoned, and keeps its slot
   bool was_refused = false;  // a connection, by any server
   std::uint32_t retries = 0, pauses = 0;
 };

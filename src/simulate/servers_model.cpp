@@ -63,8 +63,28 @@ ServersModel::Connected ServersModel::connect(Request& request, const Accepts& a
 std::size_t ServersModel::choose(ServerSet among, TimePoint now) {
   if (among.size() == 1) return among.front();
   const ServerSet up = among - ejections_.ejected(now);
+  const resilience::Rotation rotation = this->rotation(now);
+  const resilience::SlotParts parts(slots_, all_.size());
   return resilience::choose(settings_.balance, up.empty() ? among : up, turn_, random_,
-                            [this](std::size_t server) { return in_flight_[server]; });
+                            [&](std::size_t server) -> resilience::ServerLoad {
+                              return {in_flight_[server], rotation.part(server, parts)};
+                            });
+}
+
+resilience::Rotation ServersModel::rotation(TimePoint now) const {
+  const ServerSet down = ejections_.ejected(now), on_trial = ejections_.on_trial(now);
+  return {.all = all_, .in = all_ - down - on_trial, .on_trial = on_trial};
+}
+
+std::uint32_t ServersModel::usable(std::uint32_t slots, TimePoint now) const {
+  return rotation(now).usable(slots, in_flight_);
+}
+
+overload::InRotation ServersModel::in_rotation(TimePoint now) const {
+  const resilience::Rotation rotation = this->rotation(now);
+  return {.servers = all_.size(),
+          .in = rotation.servers_in(),
+          .elsewhere = rotation.elsewhere(in_flight_)};
 }
 
 std::optional<Duration> ServersModel::retry(Request& request, TimePoint due, TimePoint now) {
@@ -99,17 +119,22 @@ void ServersModel::end(Request& request, CallResult result, TimePoint now) {
   record(request.call.server, request.call.of_circuit, result, now);
 }
 
-bool ServersModel::linger(Request& request, std::uint32_t slots, TimePoint now) {
+bool ServersModel::linger(Request& request, TimePoint now) {
   const std::size_t server = request.call.server;
   if (!breakers_.empty() && breakers_[server].state() != resilience::CircuitState::closed)
     return false;
   ServerSet up = all_ - ejections_.ejected(now);
   if (up.empty()) up = all_;
   if (!up.contains(server)) return false;
-  const std::size_t servers = up.size();
-  if (servers > 1 && (in_flight_[server] + 1) * servers >= slots + servers) return false;
-  ++in_flight_[server];
-  return request.call.lingers = true;
+  const std::uint32_t part = rotation(now).part(server, resilience::SlotParts(slots_, all_.size()));
+  if (up.size() > 1 && in_flight_[server] >= part) return false;
+  keep(request);
+  return true;
+}
+
+void ServersModel::keep(Request& request) {
+  ++in_flight_[request.call.server];
+  request.call.lingers = true;
 }
 
 void ServersModel::end_lingering(Request& request) {

@@ -7,16 +7,19 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "overload/signals.hpp"
 #include "resilience/circuit_breaker.hpp"
 #include "resilience/ejection.hpp"
 #include "resilience/next_attempt.hpp"
 #include "resilience/retry_budget.hpp"
+#include "resilience/rotation.hpp"
 #include "resilience/server_set.hpp"
 #include "simulate/request.hpp"
 
@@ -45,15 +48,26 @@ class ServersModel {
   void give_back_retry(TimePoint now) { budget_.give_back(now); }
   // How the call of a connected request ended. Once for each.
   void end(Request& request, resilience::CallResult result, TimePoint now);
-  // Whether a request that timed out keeps its slot, of `slots`, as UpstreamCall::abandon() has it;
-  // then until end_lingering(), which may be called of any request.
-  bool linger(Request& request, std::uint32_t slots, TimePoint now);
+  // Whether a request that timed out keeps its slot, as UpstreamCall::abandon() has it; then until
+  // end_lingering(), which may be called of any request.
+  bool linger(Request& request, TimePoint now);
+  // The same of one whose client has left, and which keeps its slot.
+  void keep(Request& request);
   void end_lingering(Request& request);
 
+  // So many slots are divided among the servers from now on; before that none lacks room.
+  void divide(std::uint32_t slots) { slots_ = slots; }
+  // Of `slots`: see resilience::Rotation.
+  std::uint32_t usable(std::uint32_t slots, TimePoint now) const;
+  overload::InRotation in_rotation(TimePoint now) const;
+
+  std::size_t count() const { return in_flight_.size(); }
+  std::uint32_t in_flight(std::size_t server) const { return in_flight_[server]; }
   std::uint64_t retries() const { return retries_; }  // sent
   resilience::ServerSet ejected(TimePoint now) const { return ejections_.ejected(now); }
 
  private:
+  resilience::Rotation rotation(TimePoint now) const;
   std::size_t choose(resilience::ServerSet among, TimePoint now);
   void record(std::size_t server, const resilience::CircuitBreaker::Call& call,
               resilience::CallResult result, TimePoint now);
@@ -65,7 +79,8 @@ class ServersModel {
   bool ejects_;
   std::deque<resilience::CircuitBreaker> breakers_;  // by server; empty: there are none
   resilience::RetryBudget budget_;
-  std::vector<std::uint64_t> in_flight_;
+  std::vector<std::uint32_t> in_flight_;
+  std::uint32_t slots_ = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t turn_ = 0;
   std::uint64_t retries_ = 0;
 };

@@ -35,7 +35,7 @@ Run::Run(const Scenario& scenario, bool shedding, const Progress& progress)
       jobs_(scenario, kBegin),
       visitors_(scenario),
       recorder_(scenario, shedding, kBegin) {
-  if (shedding) proxy_ = std::make_unique<ProxyModel>(scenario);
+  if (shedding) proxy_ = std::make_unique<ProxyModel>(scenario, &servers_);
 }
 
 Recording Run::run() {
@@ -282,7 +282,7 @@ void Run::time_out(Request& request) {
   proxy_->failed(request);
   const bool has_slot = proxy_->outlast(request, now_);
   if (request.as_job) return end_job(request, jobs::Cause::unanswered);
-  if (has_slot && servers_.linger(request, proxy_->limit(), now_))
+  if (has_slot && servers_.linger(request, now_))
     schedule(now_ + dispatch::hold_past_timeout(upstream_.response_timeout), EventKind::slot_due,
              request);
   fail(request, Reason::none);
@@ -337,7 +337,12 @@ void Run::give_up(Request& request) {
   servers_.end(request, resilience::CallResult::ignored, now_);
   if (proxy_) {
     const TimePoint until = request.in_backend ? proxy_->abandon(request, now_) : now_;
-    until > now_ ? schedule(until, EventKind::slot_due, request) : proxy_->end(request, now_);
+    if (until > now_) {
+      servers_.keep(request);
+      schedule(until, EventKind::slot_due, request);
+    } else {
+      proxy_->end(request, now_);
+    }
   }
   lose(request, Duration{0});
   if (proxy_) start_waiting();

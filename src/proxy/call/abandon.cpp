@@ -12,11 +12,9 @@
 namespace spillway::proxy {
 namespace {
 
-// This server holds more than an equal share of the slots, and others are up.
-bool is_above_share(Upstream& upstream, std::size_t server) {
-  const std::size_t servers = upstream.servers.up().size();
-  return servers > 1 &&
-         upstream.servers.in_flight[server] * servers >= upstream.gate.limit() + servers;
+// This server holds more than its part of the slots, and others are up.
+bool is_above_part(Upstream& upstream, std::size_t server) {
+  return upstream.servers.is_above_part(server, upstream.divided_slots());
 }
 
 }  // namespace
@@ -61,7 +59,7 @@ bool UpstreamCall::may_answer_too_late() const {
   if (!so_far_.has_timed_out || !current_.at_work_since) return false;
   const std::size_t server = connection_->server();
   return request_.generation->circuits(request_.subject.upstream).lets_through(server) &&
-         !is_above_share(request_.upstream(), server);
+         !is_above_part(request_.upstream(), server);
 }
 
 // One hold for each attempt, whatever ends the wait for a late answer.

@@ -51,7 +51,8 @@ Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimeP
       has_timed_out_ = true;
       break;
     }
-    const std::size_t server = upstream().servers.choose(left, turn, services_.random);
+    const std::size_t server =
+        upstream().servers.choose(left, turn, services_.random, upstream().divided_slots());
     connected.call = circuits.allow(server, source_for(circuits));
     if (!connected.call.allowed()) {
       search_.refuse(server);
@@ -116,7 +117,11 @@ Task<ServerConnector::Opened> ServerConnector::open_to(std::size_t server, std::
                                                        const Deadlines& deadlines) {
   UpstreamPool& pool = request_.generation->pool(request_.subject.upstream);
   pool.make_room();
-  if (!upstream().connections.try_open()) co_await reserve_connection();
+  if (!upstream().connections.try_open()) {
+    // Others choose meanwhile.
+    const InFlightCount chosen(upstream().servers.in_flight, server);
+    co_await reserve_connection();
+  }
   const auto& to = upstream().endpoints[server].addresses[address];
   ConnectAttempt attempt = begin_connect(to);
   if (frees_by_closing(attempt.error) && pool.close_one()) attempt = begin_connect(to);

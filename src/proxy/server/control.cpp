@@ -113,7 +113,9 @@ void Control::limit(Upstream& upstream, std::uint32_t slots, TimePoint now) {
 
 void Control::tick(Ticker& ticker, TimePoint now) {
   Upstream& upstream = ticker.upstream();
+  upstream.servers.up();  // notices those that are back
   upstream.gate.read_load(ticker.load, now);
+  const resilience::Rotation rotation = upstream.servers.rotation();
   Duration lag{0};
   double use = 0, all_use = 0;  // of the worker that lags most, and of all together
   for (const auto& worker : workers_) {
@@ -127,7 +129,7 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .busy_slot_seconds = ticker.load.busy_slot_seconds,
        .shared_slot_seconds = ticker.load.shared_slot_seconds,
        .reserved = static_cast<double>(ticker.load.reserved),
-       .concurrency = static_cast<double>(upstream.config.dispatch.concurrency),
+       .concurrency = static_cast<double>(ticker.load.limit),
        .awaiting_client = ticker.load.awaiting_client,
        .behind_others = ticker.load.behind_others,
        .queued = ticker.load.queued,
@@ -139,7 +141,10 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .predicted_wait = ticker.load.predicted_wait,
        .tenants = ticker.tenants,
        .has_refused = upstream.budgets.take_has_refused(),
-       .wall = std::chrono::system_clock::now().time_since_epoch()},
+       .wall = std::chrono::system_clock::now().time_since_epoch(),
+       .rotation = {.servers = rotation.all.size(),
+                    .in = rotation.servers_in(),
+                    .elsewhere = rotation.elsewhere(upstream.servers.in_flight)}},
       now);
   limit(upstream, result.limit, now);
   upstream.returns.measure(

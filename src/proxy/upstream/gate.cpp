@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "proxy/upstream/servers.hpp"
+
 namespace spillway::proxy {
 
 namespace {
@@ -56,8 +58,10 @@ void Slots::frees_one(TimePoint now) {
 }
 
 Gate::Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
-           std::shared_ptr<Slots> slots, bool adapts, std::size_t shadow_routes)
+           std::shared_ptr<Slots> slots, bool adapts, std::size_t shadow_routes,
+           const Servers* servers)
     : slots_(std::move(slots)),
+      servers_(servers),
       concurrency_(settings.concurrency),
       scheduler_(settings, classes, adapts) {
   for (const config::TrafficClass& each : classes) class_names_.push_back(each.name);
@@ -74,7 +78,7 @@ Gate::~Gate() {
 
 dispatch::Offer Gate::enter(Ticket& ticket, const dispatch::Terms& terms, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
-  if (!is_only_gate()) update_slot_share();
+  if (!is_steady()) update_slot_share();
   const dispatch::Offer offer = scheduler_.offer(ticket, terms, now);
   if (offer.evicted != nullptr) deliver(*offer.evicted);
   return offer;
@@ -82,7 +86,7 @@ dispatch::Offer Gate::enter(Ticket& ticket, const dispatch::Terms& terms, TimePo
 
 void Gate::leave(ClassId served_as, Duration held, TimePoint now, bool for_job) {
   const std::lock_guard lock(slots_->mutex);
-  if (is_only_gate()) {
+  if (is_steady()) {
     deliver_startable(scheduler_.release(served_as, held, now, for_job), now);
     deliver_background(now);
     return;
@@ -192,7 +196,7 @@ void Gate::deliver_background(TimePoint now) {
 }
 
 void Gate::settle_shadow(TimePoint now) {
-  if (!is_only_gate()) update_slot_share();
+  if (!is_steady()) update_slot_share();
   shadow_->advance(now);
   // Jobs wait for real slots: those that ghosts have left.
   is_only_gate() ? deliver_background(now) : grant_waiting(now);
@@ -201,7 +205,7 @@ void Gate::settle_shadow(TimePoint now) {
 dispatch::ShadowGate::Entry Gate::enter_shadow(RouteId route, const dispatch::Terms& terms,
                                                TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
-  if (!is_only_gate()) update_slot_share();
+  if (!is_steady()) update_slot_share();
   return shadow_->enter(route, terms, now);
 }
 
@@ -212,7 +216,7 @@ Gate::Ghost* Gate::pass_shadow(RouteId route, TimePoint now) {
 
 std::optional<Reason> Gate::leave_shadow(Ghost& ghost, bool served, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
-  if (!is_only_gate()) update_slot_share();
+  if (!is_steady()) update_slot_share();
   return served ? shadow_->ended(ghost, now) : shadow_->left(ghost, now);
 }
 
@@ -244,10 +248,36 @@ std::uint32_t Gate::running_elsewhere(std::string_view traffic_class) const {
   return sum;
 }
 
+// How many slots there are is as it was when this was asked last.
+bool Gate::is_steady() {
+  const bool is_whole = servers_ == nullptr || servers_->is_whole();
+  const bool was_whole = std::exchange(was_whole_, is_whole);
+  return is_only_gate() && is_whole && was_whole;
+}
+
+// Reserved slots stay, and one more is left to the other classes, as under a limit that was found.
+std::uint32_t Gate::limit() const {
+  const std::uint32_t all = limit_of_all();
+  if (servers_ == nullptr) return all;
+  return std::min(all, std::max(servers_->usable(all), scheduler_.reserved() + 1));
+}
+
+// What former gates have in flight at servers that are lost keeps its slots, too.
+std::uint32_t Gate::limit_of_gates() const {
+  const Gate& newest = *slots_->gates.back();
+  const std::uint32_t most = std::min(limit_of_all(), newest.concurrency_);
+  std::uint64_t slots = newest.limit();
+  for (const Gate* gate : slots_->gates) {
+    if (gate == &newest || gate->servers_ == nullptr || slots >= most) continue;
+    slots += gate->servers_->rotation().elsewhere(gate->servers_->in_flight);
+  }
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, most));
+}
+
 void Gate::update_slot_share() {
   using Reserved = dispatch::Scheduler::Reserved;
   const Gate& newest = *slots_->gates.back();
-  scheduler_.share_slots(std::min(limit(), newest.concurrency_), running_elsewhere(),
+  scheduler_.share_slots(limit_of_gates(), running_elsewhere(),
                          this == &newest ? Reserved::kept : Reserved::lent);
   for (std::size_t c = 0; c < class_names_.size(); ++c)
     scheduler_.set_elsewhere(ClassId(c), running_elsewhere(class_names_[c]));
@@ -256,6 +286,7 @@ void Gate::update_slot_share() {
 // Free slots go to waiters at the oldest gate first, and what is left to the background.
 void Gate::grant_waiting(TimePoint now) {
   if (is_only_gate()) {
+    update_slot_share();
     deliver_startable(scheduler_.next(now), now);
     deliver_background(now);
     return;
@@ -282,6 +313,7 @@ void Gate::read_load(Load& load, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   load.busy_slot_seconds = scheduler_.busy_slot_seconds(now);
   load.shared_slot_seconds = scheduler_.shared_slot_seconds(now);
+  load.limit = limit();
   load.reserved = scheduler_.reserved();
   load.awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed);
   load.behind_others = slots_->late_in_all() + slots_->abandoned.load(std::memory_order_relaxed);

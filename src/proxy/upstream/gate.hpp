@@ -12,6 +12,9 @@
 // * waiters at older gates are served first;
 // * reserved slots of a class are reserved for requests at the newest gate;
 // * max_inflight of a class counts requests at all gates, matching classes by name.
+//
+// Of several servers each has a part of the slots. A server that is lost takes its part with it, at
+// once: each request that enters or leaves sees it (resilience::Rotation).
 #pragma once
 
 #include <algorithm>
@@ -39,6 +42,7 @@
 namespace spillway::proxy {
 
 class Gate;
+class Servers;
 
 // A request in the queue.
 struct Ticket : dispatch::Waiter, Letter {};
@@ -101,10 +105,11 @@ struct Slots {
 class Gate {
  public:
   // Becomes the newest gate of `slots`. `adapts`: see dispatch::TargetWait. `shadow_routes`: in
-  // shadow mode the number of routes, otherwise 0.
+  // shadow mode the number of routes, otherwise 0. `servers`: they must outlive this; null: a
+  // single one.
   Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
        std::shared_ptr<Slots> slots = std::make_shared<Slots>(), bool adapts = true,
-       std::size_t shadow_routes = 0);
+       std::size_t shadow_routes = 0, const Servers* servers = nullptr);
   ~Gate();
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -138,18 +143,21 @@ class Gate {
   // What became of ghosts since the last call, of whichever worker.
   void take_shadow_events(std::vector<dispatch::ShadowGate::Event>& events);
 
-  // The effective limit: no gate of these slots grants more than `slots` at once, below what its
-  // concurrency allows.
+  // The effective limit of all servers together: no gate of these slots grants more than `slots` at
+  // once, below what its concurrency allows.
   void limit_to(std::uint32_t slots, TimePoint now);
-  // In force now. Takes no lock.
-  std::uint32_t limit() const {
+  // That is divided among the servers. Takes no lock.
+  std::uint32_t limit_of_all() const {
     return std::min(concurrency_, slots_->limit.load(std::memory_order_relaxed));
   }
+  // In force now: of the servers in rotation, and what is in flight at the others. Takes no lock.
+  std::uint32_t limit() const;
 
   // Input of the control tick.
   struct Load {
     double busy_slot_seconds = 0;
     double shared_slot_seconds = 0;      // see dispatch::Scheduler
+    std::uint32_t limit = 0;             // see limit()
     std::uint32_t reserved = 0;          // slots
     std::uint32_t awaiting_client = 0;   // slots
     std::uint32_t behind_others = 0;     // slots, of SlotWait::late and abandoned
@@ -173,6 +181,8 @@ class Gate {
   void deliver_background(TimePoint now);
   void settle_shadow(TimePoint now);
   bool is_only_gate() const { return slots_->gates.size() == 1; }
+  bool is_steady();
+  std::uint32_t limit_of_gates() const;
   std::uint32_t running_elsewhere() const;
   std::uint32_t running_in_all() const;
   std::uint32_t running_elsewhere(std::string_view traffic_class) const;
@@ -182,11 +192,13 @@ class Gate {
   void grant_waiting(TimePoint now);
 
   const std::shared_ptr<Slots> slots_;
+  const Servers* const servers_;
   std::uint32_t concurrency_;
   std::vector<std::string> class_names_;
   // Under the mutex of the slots:
   dispatch::Scheduler scheduler_;
   std::optional<dispatch::ShadowGate> shadow_;  // in shadow mode only
+  bool was_whole_ = true;                       // the last time: no server was lost
 };
 
 // A dispatch slot; released by the destructor.

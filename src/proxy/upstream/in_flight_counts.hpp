@@ -28,4 +28,19 @@ class InFlightCounts {
   std::vector<Count> counts_;
 };
 
+// One request more at a server, for as long as this lives.
+class InFlightCount {
+ public:
+  InFlightCount(InFlightCounts& counts, std::size_t server) : counts_(counts), server_(server) {
+    counts_.begin(server_);
+  }
+  ~InFlightCount() { counts_.end(server_); }
+  InFlightCount(const InFlightCount&) = delete;
+  InFlightCount& operator=(const InFlightCount&) = delete;
+
+ private:
+  InFlightCounts& counts_;
+  std::size_t server_;
+};
+
 }  // namespace spillway::proxy

@@ -50,11 +50,28 @@ ServerSet Servers::up() {
          ServerSet(ejected_.load(std::memory_order_relaxed));
 }
 
-std::size_t Servers::choose(ServerSet among, std::uint64_t turn, Random& random) {
+resilience::Rotation Servers::rotation() const {
+  const ServerSet down(unwell_.load(std::memory_order_relaxed) |
+                       ejected_.load(std::memory_order_relaxed));
+  const ServerSet on_trial = ServerSet(on_trial_.load(std::memory_order_relaxed)) - down;
+  return {.all = all_, .in = all_ - down - on_trial, .on_trial = on_trial};
+}
+
+bool Servers::is_above_part(std::size_t server, std::uint32_t slots) {
+  return up().size() > 1 &&
+         in_flight[server] > rotation().part(server, resilience::SlotParts(slots, all_.size()));
+}
+
+std::size_t Servers::choose(ServerSet among, std::uint64_t turn, Random& random,
+                            std::uint32_t slots) {
   if (among.size() == 1) return among.front();
   const ServerSet up_among = among & up();
+  const resilience::Rotation now = rotation();
+  const resilience::SlotParts parts(slots, all_.size());
   return resilience::choose(config_.balance, up_among.empty() ? among : up_among, turn, random,
-                            [this](std::size_t server) { return in_flight[server]; });
+                            [&](std::size_t server) -> resilience::ServerLoad {
+                              return {in_flight[server], now.part(server, parts)};
+                            });
 }
 
 Ejections::Change Servers::record(std::size_t server, bool failed,
@@ -135,7 +152,10 @@ void Servers::publish(TimePoint now) {
   suspects_.store(ejections_.suspects(), std::memory_order_relaxed);
   next_return_.store(ejections_.next_return(now).time_since_epoch().count(),
                      std::memory_order_relaxed);
-  ejected_.store(ejections_.ejected(now).bits(), std::memory_order_relaxed);
+  // Those that are ejected, too, and first: no server seems to be in rotation between the two.
+  const ServerSet ejected = ejections_.ejected(now);
+  on_trial_.store((ejections_.on_trial(now) | ejected).bits(), std::memory_order_relaxed);
+  ejected_.store(ejected.bits(), std::memory_order_relaxed);
 }
 
 void Servers::read_snapshot(observe::UpstreamSnapshot& snapshot) const {

@@ -21,6 +21,7 @@
 #include "proxy/upstream/in_flight_counts.hpp"
 #include "resilience/ejection.hpp"
 #include "resilience/health.hpp"
+#include "resilience/rotation.hpp"
 #include "resilience/server_set.hpp"
 #include "resilience/token_bucket.hpp"
 
@@ -37,9 +38,28 @@ class Servers {
   // Servers neither unwell nor ejected. Reads the clock if any is ejected.
   resilience::ServerSet up();
 
-  // Load balancing: one of `among` (not empty), preferring servers that are up. If none is, any of
-  // them: trying one that may fail is no worse than failing at once. `turn`: a round-robin counter.
-  std::size_t choose(resilience::ServerSet among, std::uint64_t turn, Random& random);
+  // As far as up() has noticed.
+  resilience::Rotation rotation() const;
+  // Each server is up and has its part of the slots, or none is.
+  bool is_whole() const {
+    return (unwell_.load(std::memory_order_relaxed) | ejected_.load(std::memory_order_relaxed) |
+            on_trial_.load(std::memory_order_relaxed)) == 0 ||
+           rotation().is_whole();
+  }
+  // Of `slots` of the upstream: see resilience::Rotation.
+  std::uint32_t usable(std::uint32_t slots) const {
+    return is_whole() ? slots : rotation().usable(slots, in_flight);
+  }
+  // It has more than its part of these slots, and others are up.
+  bool is_above_part(std::size_t server, std::uint32_t slots);
+
+  // Load balancing: one of `among` (not empty), preferring servers that are up, and of those such
+  // as have room in their part of `slots`. If none has any, any of them: a request that has a slot
+  // and that another server refused, or that is sent again, is not to fail for that. If none is up,
+  // any: trying one that may fail is no worse than failing at once. Workers that choose at the same
+  // moment may find the same last place. `turn`: a round-robin counter.
+  std::size_t choose(resilience::ServerSet among, std::uint64_t turn, Random& random,
+                     std::uint32_t slots);
 
   InFlightCounts in_flight;
 
@@ -137,6 +157,7 @@ class Servers {
   // Copies of what the lock guards, for lock-free reads; bit sets of servers.
   std::atomic<std::uint64_t> unwell_{0};
   std::atomic<std::uint64_t> ejected_{0};
+  std::atomic<std::uint64_t> on_trial_{0};
   std::atomic<std::uint64_t> troubled_{0};
   std::atomic<std::uint64_t> suspects_{0};  // Ejections::suspects()
   std::atomic<TimePoint::rep> next_return_{TimePoint::max().time_since_epoch().count()};

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -48,7 +49,8 @@ struct Upstream {
         gate(settings.dispatch, all.classes,
              former != nullptr ? former->gate.slots() : std::make_shared<Slots>(),
              settings.overload.regulate,
-             settings.overload.mode == config::Mode::shadow ? all.routes.size() : 0),
+             settings.overload.mode == config::Mode::shadow ? all.routes.size() : 0,
+             settings.servers.size() > 1 ? &servers : nullptr),
         controller(all, settings),
         overload_status(controller, Clock::now()),
         budgets(all, settings),
@@ -65,6 +67,13 @@ struct Upstream {
 
   // The last connection attempt succeeded (or there was none yet), and a server is up.
   bool is_live() { return reachable.load() && !servers.up().empty(); }
+
+  // The slots that are divided among the servers; in shadow mode, in which requests exceed them, so
+  // many that none lacks room.
+  std::uint32_t divided_slots() const {
+    const bool is_shadow = config.overload.mode == config::Mode::shadow;
+    return is_shadow ? std::numeric_limits<std::uint32_t>::max() : gate.limit_of_all();
+  }
 
   const config::Upstream& config;
   std::vector<Endpoint> endpoints;  // by server

@@ -20,7 +20,7 @@ struct Course {
       carried -= whole;
       best.step({.span = 100ms,
                  .slot_seconds = at_work * 0.1,
-                 .succeeded = whole,
+                 .succeeded = double(whole),
                  .admitted = admitted * 0.1});
     }
   }

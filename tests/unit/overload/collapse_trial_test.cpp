@@ -25,7 +25,7 @@ struct Course {
     carried -= whole;
     const LimitSample sample{.span = 100ms,
                              .slot_seconds = at_work * 0.1,
-                             .succeeded = whole,
+                             .succeeded = double(whole),
                              .has_waiters = has_waiters,
                              .admitted = admitted * 0.1};
     now += 100ms;

@@ -36,6 +36,8 @@ class Loop {
     for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) tick(upstream);
   }
 
+  void rotate(double times) { regulator_.on_rotation(times, now_); }
+
   std::uint32_t limit() const { return regulator_.limit(); }
   std::uint32_t lowest() const { return lowest_; }
   double latency() const { return latency_; }
@@ -278,6 +280,22 @@ TEST_CASE("tail latency is judged by each threshold that is set, and by none wit
   settings.enter.latency_p95_ratio.reset();
   settings.enter.latency_p99.reset();
   CHECK_FALSE(TailLatency(settings).is_watched());
+}
+
+// Throughput falls with the servers, and not with the limit.
+TEST_CASE("a trial is taken back where another part of the servers is in rotation") {
+  for (const bool is_told : {true, false}) {
+    CAPTURE(is_told);
+    Loop loop(200, 500ms, 350ms);
+    while (loop.limit() == 200) loop.run({}, 100ms);
+    if (is_told) {
+      loop.rotate(0.5);
+      CHECK(loop.limit() == 200);
+    }
+    while (loop.limit() < 200) loop.run({.parallel = 20}, 100ms);
+    // The control: it blames the trial.
+    CHECK(loop.regulator().is_futile() != is_told);
+  }
 }
 
 TEST_CASE("timeouts breach where all requests take long, and where they are more than chance") {

@@ -48,4 +48,43 @@ TEST_CASE("no limit is found by a tick in which slow clients hold the slots and 
   CHECK_FALSE(is_held_up(64.0, 9u, 10u));
 }
 
+// A law is to find the limit of all servers, and what it has learned holds when they are back.
+TEST_CASE("while a server is lost what happens at the others counts for as many more") {
+  SignalShard shard;
+  const std::array<const SignalShard*, 1> shards{&shard};
+  LimitSampler sampler;
+  double slot_seconds = 0;
+  TimePoint now{};
+  const auto tick = [&](double running, const InRotation& rotation) {
+    now += 100ms;
+    slot_seconds += running / 10;
+    for (int n = 0; n < 30; ++n) shard.record_result(false);
+    for (int n = 0; n < 30; ++n) shard.record_admitted();
+    return sampler.take({.shards = shards, .busy_slot_seconds = slot_seconds, .rotation = rotation},
+                        {}, now);
+  };
+  CHECK_FALSE(tick(30, {.servers = 3, .in = 3}));
+  CHECK(tick(30, {.servers = 3, .in = 3}));
+  const auto whole = tick(30, {.servers = 3, .in = 3});
+  REQUIRE(whole);
+  CHECK(whole->slot_seconds == doctest::Approx(3));
+  CHECK(whole->succeeded == 30);
+  CHECK(whole->admitted == 30);
+  CHECK(whole->released == doctest::Approx(30));
+  CHECK_FALSE(whole->is_unsettled);
+
+  // Five are still in flight at the lost one.
+  int unsettled = 0;
+  while (tick(25, {.servers = 3, .in = 2, .elsewhere = 5})->is_unsettled) ++unsettled;
+  CHECK(unsettled == 5);  // half a second
+  const auto lost = tick(25, {.servers = 3, .in = 2, .elsewhere = 5});
+  REQUIRE(lost);
+  CHECK(lost->slot_seconds == doctest::Approx(3));
+  CHECK(lost->succeeded == 45);
+  CHECK(lost->admitted == 45);
+  CHECK(lost->released == doctest::Approx(45));
+  CHECK_FALSE(lost->is_unsettled);
+  CHECK(tick(30, {.servers = 3, .in = 3})->is_unsettled);
+}
+
 }  // namespace spillway::overload

@@ -18,7 +18,7 @@ struct Course {
     how.span = 100ms;
     how.slot_seconds = at_work * 0.1;
     how.admitted = how.released = at_work * 0.1 / held;
-    if (how.succeeded == 0) how.succeeded = static_cast<std::uint32_t>(std::ceil(how.released));
+    if (how.succeeded == 0) how.succeeded = std::ceil(how.released);
     for (Duration passed{0}; passed < time; passed += 100ms) times.step(how);
   }
 };

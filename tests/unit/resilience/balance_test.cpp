@@ -17,6 +17,11 @@ using config::Balance;
 
 constexpr std::array kAll{Balance::least_inflight, Balance::power_of_two, Balance::round_robin};
 
+// Of so many slots that there is always room.
+constexpr ServerLoad of_many(std::uint64_t in_flight) {
+  return {static_cast<std::uint32_t>(in_flight), UINT32_MAX};
+}
+
 // Servers that take a fixed time for a request, however many they have.
 struct Cluster {
   std::vector<Duration> service;
@@ -45,7 +50,7 @@ Outcome run(const Cluster& cluster, std::optional<Balance> way, Duration time) {
   const auto ask = [&](TimePoint now) {
     const std::size_t server =
         way ? choose(*way, ServerSet::first(servers), turn++, random,
-                     [&](std::size_t s) { return in_flight[s]; })
+                     [&](std::size_t s) { return of_many(in_flight[s]); })
             : static_cast<std::size_t>(random.uniform() * static_cast<double>(servers));
     outcome.most[server] = std::max(outcome.most[server], ++in_flight[server]);
     // Jitter, so that clients do not run in phase.
@@ -68,7 +73,7 @@ double share(const Outcome& outcome, std::size_t server) {
   return static_cast<double>(outcome.served[server]) / static_cast<double>(outcome.total);
 }
 
-constexpr auto kIdle = [](std::size_t) { return 0u; };
+constexpr auto kIdle = [](std::size_t) { return of_many(0); };
 
 }  // namespace
 
@@ -90,6 +95,12 @@ TEST_CASE("servers with equally few requests take turns whatever the others have
     ++chosen[with_least(ServerSet::first(4), turn, [&](std::size_t s) { return load[s]; })];
   }
   CHECK(chosen == std::array{100, 0, 100, 100});
+}
+
+TEST_CASE("a choice among servers that all become busier meanwhile is one of them") {
+  unsigned count = 0;
+  for (std::uint64_t turn = 0; turn < 10; ++turn)
+    CHECK(with_least(ServerSet::first(2), turn, [&](std::size_t) { return count++; }) == 0);
 }
 
 TEST_CASE("a server that is left out is never chosen and the others share its requests") {
@@ -115,6 +126,28 @@ TEST_CASE("of two servers the better is always drawn") {
   for (int n = 0; n < 1000; ++n) {
     CHECK(better_of_two(ServerSet(0b11), random, [](std::size_t s) { return s == 0 ? 5 : 4; }) ==
           1);
+  }
+}
+
+TEST_CASE("no server is given more than its part while another has room, and then any is") {
+  const ServerSet all = ServerSet::first(3);
+  for (const Balance way : kAll) {
+    CAPTURE(static_cast<int>(way));
+    Random random(1);
+    std::array<ServerLoad, 3> loads{{{2, 2}, {1, 4}, {3, 3}}};
+    const auto load = [&](std::size_t s) { return loads[s]; };
+    for (std::uint64_t turn = 0; turn < 300; ++turn)
+      CHECK(choose(way, all, turn, random, load) == 1);
+    loads[1].in_flight = 4;
+    ServerSet chosen;
+    for (std::uint64_t turn = 0; turn < 300; ++turn)
+      chosen.insert(choose(way, all, turn, random, load));
+    CHECK(chosen == all);
+    loads[0].in_flight = loads[2].in_flight = 0;
+    chosen = {};
+    for (std::uint64_t turn = 0; turn < 300; ++turn)
+      chosen.insert(choose(way, all, turn, random, load));
+    CHECK(chosen == ServerSet(0b101));
   }
 }
 

@@ -53,6 +53,24 @@ TEST_CASE("failures in a row eject a server until its time is over") {
   CHECK(line.ejections.left(1, line.now) == Duration{0});
 }
 
+TEST_CASE(
+    "a server that returns is on trial until it succeeds, as is one that too many are ejected "
+    "for") {
+  Line line;
+  line.eject(0, 3);
+  line.eject(1, 3);
+  CHECK(line.ejections.on_trial(line.now).empty());
+  for (int n = 0; n < 3; ++n) CHECK(line.fail(2) == Change::none);
+  CHECK(line.ejections.on_trial(line.now) == ServerSet(0b0100));
+  line.succeed(2);
+  CHECK(line.ejections.on_trial(line.now).empty());
+  line.now += seconds(10);
+  CHECK(line.ejections.on_trial(line.now) == ServerSet(0b0011));
+  CHECK(line.succeed(0) == Change::back);
+  CHECK(line.fail(1) == Change::ejected);
+  CHECK(line.ejections.on_trial(line.now).empty());
+}
+
 TEST_CASE("failures of one server are not held against another") {
   Line line;
   for (int n = 0; n < 2; ++n) {

@@ -57,18 +57,19 @@ TEST_CASE("what timed out keeps its slot, of several servers as many as are its 
     CAPTURE(servers);
     const config::Upstream upstream = upstream_of(servers);
     ServersModel model(upstream, servers, Random(1));
+    model.divide(8);
     std::deque<Request> requests(20);
     int kept = 0;
     for (Request& request : requests) {
       model.connect(request, always, kStart);
       model.end(request, CallResult::ignored, kStart);
-      kept += model.linger(request, 8, kStart) ? 1 : 0;
+      kept += model.linger(request, kStart) ? 1 : 0;
     }
     CHECK(kept == (servers == 1 ? 20 : 8));
     for (Request& request : requests) model.end_lingering(request);
     model.connect(requests.front(), always, kStart);
     model.end(requests.front(), CallResult::ignored, kStart);
-    CHECK(model.linger(requests.front(), 8, kStart));
+    CHECK(model.linger(requests.front(), kStart));
   }
 }
 

@@ -14,6 +14,8 @@ using resilience::Ejections;
 using resilience::HealthState;
 using resilience::ServerSet;
 
+constexpr std::uint32_t kPlenty = 1'000'000;  // slots
+
 // Ejects after two failures for longer than a test takes.
 config::Upstream upstream_of(std::vector<std::string> names) {
   config::Upstream upstream;
@@ -29,7 +31,7 @@ ServerSet chosen(Servers& servers, ServerSet among) {
   Random random(1);
   ServerSet result;
   for (std::uint64_t turn = 0; turn < 64; ++turn)
-    result.insert(servers.choose(among, turn, random));
+    result.insert(servers.choose(among, turn, random, kPlenty));
   return result;
 }
 
@@ -61,6 +63,53 @@ TEST_CASE("the server with the least in flight over all workers is chosen") {
   CHECK(chosen(servers, servers.all()) == ServerSet(0b10));
   servers.in_flight.begin(1);
   CHECK(chosen(servers, servers.all()) == servers.all());
+}
+
+TEST_CASE(
+    "a server that is lost leaves the others their parts, and one that returns has one slot") {
+  config::Upstream upstream = upstream_of({"a:1", "b:1"});
+  upstream.ejection.base = upstream.ejection.max = Milliseconds{1};
+  Servers servers(upstream);
+  CHECK(servers.is_whole());
+  CHECK(servers.usable(9) == 9);
+  servers.in_flight.begin(0);
+  CHECK(servers.record_check(0, {HealthCheckReason::refused, {}}));
+  CHECK_FALSE(servers.is_whole());
+  CHECK(servers.usable(9) == 5);  // one is still in flight there
+  servers.in_flight.end(0);
+  CHECK(servers.usable(9) == 4);
+  CHECK(servers.record_check(1, {HealthCheckReason::refused, {}}));
+  CHECK(servers.usable(9) == 9);  // none is up
+  CHECK(servers.record_check(0, {HealthCheckReason::success, {}}));
+  CHECK(servers.record_check(1, {HealthCheckReason::success, {}}));
+  CHECK(servers.usable(9) == 9);
+  // An ejected one is on trial when it is back, until its first success.
+  eject(servers, 1);
+  CHECK(servers.usable(9) <= 6);
+  const TimePoint began = Clock::now();
+  while (servers.up() != servers.all() && Clock::now() - began < std::chrono::seconds(10))
+    std::this_thread::yield();
+  CHECK(servers.usable(9) == 6);
+  CHECK(servers.record(1, false) == Ejections::Change::back);
+  CHECK(servers.usable(9) == 9);
+}
+
+TEST_CASE("the server with room in its part is chosen, and any if none has") {
+  const config::Upstream upstream = upstream_of({"a:1", "b:1"});
+  Servers servers(upstream);
+  const auto choose = [&](std::uint32_t slots) {
+    Random random(1);
+    return servers.choose(servers.all(), 0, random, slots);
+  };
+  for (int n = 0; n < 2; ++n) servers.in_flight.begin(1);
+  CHECK(choose(5) == 0);  // three and two
+  servers.in_flight.begin(0);
+  servers.in_flight.begin(0);
+  CHECK(choose(5) == 0);
+  CHECK_FALSE(servers.is_above_part(1, 5));
+  servers.in_flight.begin(1);
+  CHECK(servers.is_above_part(1, 5));
+  CHECK_FALSE(servers.is_above_part(1, 6));
 }
 
 TEST_CASE("a success between failures and successes of others keep a server in") {
@@ -171,7 +220,7 @@ TEST_CASE("many threads count what is in flight and nothing is lost") {
     threads.emplace_back([&servers, seed] {
       Random random(seed);
       for (std::uint64_t turn = 0; turn < 20'000; ++turn) {
-        const std::size_t server = servers.choose(servers.all(), turn, random);
+        const std::size_t server = servers.choose(servers.all(), turn, random, kPlenty);
         servers.in_flight.begin(server);
         servers.record(server, random.uniform() < 0.1);
         servers.in_flight.end(server);

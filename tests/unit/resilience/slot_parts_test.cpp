@@ -1,0 +1,102 @@
+#include "resilience/slot_parts.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "resilience/rotation.hpp"
+
+namespace spillway::resilience {
+namespace {
+
+std::vector<std::uint32_t> parts_of(std::uint32_t slots, std::size_t servers) {
+  std::vector<std::uint32_t> parts;
+  for (std::size_t i = 0; i < servers; ++i) parts.push_back(SlotParts(slots, servers).of(i));
+  return parts;
+}
+
+// Requests in flight, by server.
+using Flying = std::vector<std::uint32_t>;
+
+constexpr ServerSet kThree = ServerSet::first(3);
+
+}  // namespace
+
+TEST_CASE("the slots are divided equally and the first servers have what is left") {
+  using Parts = std::vector<std::uint32_t>;
+  CHECK(parts_of(32, 1) == Parts{32});
+  CHECK(parts_of(32, 2) == Parts{16, 16});
+  CHECK(parts_of(33, 2) == Parts{17, 16});
+  CHECK(parts_of(10, 4) == Parts{3, 3, 2, 2});
+  CHECK(parts_of(3, 3) == Parts{1, 1, 1});
+  CHECK(parts_of(2, 3) == Parts{1, 1, 1});  // none has no slot
+  CHECK(parts_of(1, 2) == Parts{1, 1});
+}
+
+TEST_CASE("the parts of all servers are all slots and of some the sum of theirs") {
+  for (std::uint32_t slots = 1; slots <= 200; ++slots) {
+    for (std::size_t servers = 1; servers <= ServerSet::kCapacity; ++servers) {
+      const SlotParts parts(slots, servers);
+      REQUIRE(parts.of(ServerSet::first(servers)) == slots);
+      std::uint32_t sum = 0;
+      ServerSet some;
+      for (std::size_t server = 0; server < servers; server += 2) {
+        some.insert(server);
+        sum += parts.of(server);
+      }
+      REQUIRE(parts.of(some) == std::min(sum, slots));
+      REQUIRE(parts.of(some) >= 1);
+      REQUIRE(parts.of(servers - 1) + 1 >= parts.of(std::size_t{0}));
+    }
+  }
+  const std::uint32_t most = UINT32_MAX;
+  CHECK(SlotParts(most, 64).of(ServerSet::first(64)) == most);
+  CHECK(SlotParts(most, 3).of(ServerSet(0b011)) == most / 3 * 2);
+}
+
+TEST_CASE("a server that is lost takes its part with it but for what is in flight there") {
+  const Flying none{0, 0, 0}, some{9, 4, 9};
+  const Rotation whole{.all = kThree, .in = kThree, .on_trial = {}};
+  CHECK(whole.usable(30, some) == 30);
+  CHECK(whole.elsewhere(some) == 0);
+  CHECK(whole.servers_in() == 3);
+  const Rotation without_second{.all = kThree, .in = ServerSet(0b101), .on_trial = {}};
+  CHECK(without_second.usable(30, none) == 20);
+  CHECK(without_second.usable(30, some) == 24);
+  CHECK(without_second.usable(30, Flying{10, 15, 10}) == 30);  // never more than there are
+  CHECK(without_second.elsewhere(some) == 4);
+  CHECK(without_second.servers_in() == 2);
+  CHECK(without_second.part(0, SlotParts(31, 3)) == 11);
+  CHECK(without_second.part(2, SlotParts(31, 3)) == 10);
+}
+
+TEST_CASE("a server on trial has one slot, and where no server is in rotation each has its part") {
+  const Flying none{0, 0, 0};
+  const Rotation trial{.all = kThree, .in = ServerSet(0b011), .on_trial = ServerSet(0b100)};
+  const SlotParts parts(30, 3);
+  CHECK(trial.usable(30, none) == 21);
+  CHECK(trial.usable(30, Flying{10, 10, 1}) == 21);
+  CHECK(trial.usable(30, Flying{10, 10, 5}) == 25);  // from before
+  CHECK(trial.part(2, parts) == 1);
+  CHECK(trial.part(1, parts) == 10);
+  CHECK(trial.servers_in() == 2);
+  for (const ServerSet on_trial : {ServerSet(), ServerSet(0b010), kThree}) {
+    const Rotation lost{.all = kThree, .in = {}, .on_trial = on_trial};
+    CHECK(lost.usable(30, none) == 30);
+    CHECK(lost.part(1, parts) == 10);
+    CHECK(lost.elsewhere(Flying{5, 5, 5}) == 0);
+    CHECK(lost.servers_in() == 3);
+  }
+}
+
+TEST_CASE("the load of servers is compared by their parts") {
+  CHECK(ServerLoad{.in_flight = 1, .part = 8} < ServerLoad{.in_flight = 1, .part = 4});
+  CHECK_FALSE(ServerLoad{.in_flight = 2, .part = 8} < ServerLoad{.in_flight = 1, .part = 4});
+  CHECK_FALSE(ServerLoad{.in_flight = 1, .part = 4} < ServerLoad{.in_flight = 2, .part = 8});
+  CHECK(ServerLoad{.in_flight = 3, .part = UINT32_MAX} <
+        ServerLoad{.in_flight = 4, .part = UINT32_MAX});
+  CHECK(ServerLoad{.in_flight = 3, .part = 4}.has_room());
+  CHECK_FALSE(ServerLoad{.in_flight = 4, .part = 4}.has_room());
+}
+
+}  // namespace spillway::resilience
