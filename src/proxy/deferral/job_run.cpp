@@ -115,7 +115,7 @@ Task<JobRun::End> JobRun::attempt() {
       answer->is_cut = answer->is_cut || answer->body.size() + content.size() > most;
       if (answer->is_cut) answer->body.clear();
       if (!answer->is_cut) answer->body += content;
-      return true;
+      return Wanted::more;
     };
     const BackgroundRead read = co_await read_in_background(parking_, request_, call_, keep);
     if (read.status == BackgroundRead::Status::failed) broken = read.fault;
