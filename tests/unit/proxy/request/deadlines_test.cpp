@@ -31,7 +31,7 @@ const auto kRouteServesLate = [](json& all) {
   kServesLate(all);
 };
 
-config::Config with(const std::function<void(json&)>& change) {
+config::Config config_with(const std::function<void(json&)>& change) {
   json all = settings({{"strategy", "allow"}});
   all["upstreams"][0]["total_timeout_ms"] = 60'000;
   change(all);
@@ -44,7 +44,7 @@ struct Started {
   Started(const std::function<void(json&)>& change, std::string_view fields,
           RequestContext::Kind kind = RequestContext::Kind::live, Duration waited = {},
           Duration uncounted = {})
-      : process(with(change)),
+      : process(config_with(change)),
         lone(process, "GET /a HTTP/1.1\r\nHost: h\r\n" + std::string(fields) + "\r\n", false, kind),
         admission(process.services, lone.context, parking) {
     CHECK_FALSE(admission.enter_gate(lone.context.arrived + waited, uncounted, Duration{0}));
