@@ -66,16 +66,16 @@ TEST_CASE("the response is due once the last of the body has been sent") {
 }
 
 TEST_CASE("a response that comes before the body is sent answers, and its connection is closed") {
-  enum class Server { goes_on, stops_reading };
-  for (const Server server : {Server::goes_on, Server::stops_reading}) {
-    CAPTURE(static_cast<int>(server));
+  enum class Then { goes_on, stops_reading };
+  for (const Then then : {Then::goes_on, Then::stops_reading}) {
+    CAPTURE(static_cast<int>(then));
     Uploading upload;
     AskedUpstream& it = upload.it;
     upload.connection.send(kAnswer);
     REQUIRE(it.ends());
     REQUIRE_FALSE(it.fault);
     CHECK(it.body.is_pumping());
-    if (server == Server::stops_reading) {
+    if (then == Then::stops_reading) {
       upload.connection.close();
       upload.process.loop.poll();
       upload.comes(kRest);
@@ -85,7 +85,7 @@ TEST_CASE("a response that comes before the body is sent answers, and its connec
     CHECK_FALSE(it.body.is_pumping());
     CHECK(upload.process.has_free_slot());
     CHECK(it.failures() == 0);
-    if (server == Server::goes_on)
+    if (then == Then::goes_on)
       CHECK(runs_until(upload.process,
                        [&] { return upload.connection.end() != SteppedConnection::End::none; }));
   }
