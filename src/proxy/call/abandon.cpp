@@ -39,6 +39,7 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
   if (until <= now) return drop();
   call_.ignore();
   if (body_ != nullptr) body_->stop_pump();
+  const std::size_t of_head = has_head ? 0 : current_.received;
   LingeringCall::begin(services_,
                        {.generation = request_.generation,
                         .connection = std::move(connection_),
@@ -48,6 +49,8 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
                         .timed_out_upstream =
                             has_timed_out ? std::optional(request_.subject.upstream) : std::nullopt,
                         .rest = rest_of_response(body),
+                        .block = of_head > 0 ? std::move(block_) : Block(),
+                        .received = of_head,
                         .at_work = at_work,
                         .permit = std::move(permit_)});
 }

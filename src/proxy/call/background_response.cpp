@@ -20,14 +20,15 @@ Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& 
                           http::BodyReader::MessageKind::response);
   if (reader.done()) state.upstream_done();
   const std::span<char> block = call.block().bytes();
-  for (bool is_wanted = true;;) {
-    const CheckedBody checked = check_received(
-        reader, state, block, true,
-        [&](std::string_view content) { is_wanted = is_wanted && on_content(content); });
+  for (Wanted wanted = Wanted::more;;) {
+    const CheckedBody checked =
+        check_received(reader, state, block, true, [&](std::string_view content) {
+          if (wanted == Wanted::more) wanted = on_content(content);
+        });
     if (checked.error != http::Error::none) co_return failed(upstream_invalid(checked.error));
     if (checked.has_surplus) call.response().keep_alive = false;
     state.clear();
-    if (!is_wanted) co_return BackgroundRead{Status::refused, {}};
+    if (wanted == Wanted::nothing) co_return BackgroundRead{Status::refused, {}};
     if (state.is_upstream_done()) co_return BackgroundRead{};
     const TimePoint due = std::min(Clock::now() + request.upstream_config().response_timeout,
                                    call.deadlines().response_due());

@@ -1,6 +1,7 @@
 // Reads the body of a response that no client waits for.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -22,8 +23,9 @@ struct BackgroundRead {
   Fault fault;
 };
 
-// Gets a piece of the body, without framing. False: no more is wanted.
-using OnContent = std::function<bool(std::string_view)>;
+enum class Wanted : std::uint8_t { more, nothing };
+// Gets a piece of the body, without framing.
+using OnContent = std::function<Wanted(std::string_view)>;
 
 // The body of the response whose head `call` has read.
 Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& request,

@@ -24,7 +24,10 @@ AbandonedRequest left_event_stream(UpstreamPtr connection, TunnelPermit permit,
 }
 
 LingeringCall::LingeringCall(Services& services, AbandonedRequest request)
-    : services_(services), request_(std::move(request)) {
+    : services_(services),
+      request_(std::move(request)),
+      block_(std::move(request_.block)),
+      received_(request_.received) {
   if (request_.slot) services_.gauges.lingering_calls.add();
   request_.slot.set_wait(SlotWait::nothing);  // no more for its client
 }

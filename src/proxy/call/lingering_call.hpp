@@ -21,10 +21,12 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <optional>
 
 #include "proxy/call/rest_of_response.hpp"
 #include "proxy/jobs/keys_in_hand.hpp"
+#include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/request/services.hpp"
 #include "proxy/request/swept.hpp"
@@ -49,6 +51,8 @@ struct AbandonedRequest {  // or an event stream, without a slot
   TimePoint until;
   std::optional<UpstreamId> timed_out_upstream{};
   RestOfResponse rest;
+  Block block{};  // with what has come of a head, which `rest` has not read
+  std::size_t received = 0;
   std::optional<AtWork> at_work{};  // none: nothing is to be learned
   TunnelPermit permit{};            // of what it may become, or was
   observe::TunnelEnd permit_ends = observe::TunnelEnd::finished;

@@ -143,7 +143,8 @@ std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& he
       .upgrade = request_.upgrade,
       .pass = told_pass(request_, services_.wall_clock.now(), pass)};
   DeadlineTexts texts;
-  if (!deadlines_.write_left(request_, admission_, services_.now(), with, texts))
+  if (deadlines_.write_left(request_, admission_, services_.now(), with, texts) ==
+      Deadlines::Left::none)
     return deadline_passed();
   const auto write = [&](TextWriter& out) {
     return http::write_request_head(out, request_.head, with);

@@ -284,17 +284,11 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   const std::uint64_t most = is_full || is_in_hand ? 0 : defer()->max_pending;
   StoreCall call{
       store::Enqueue{.job = std::move(job), .max_pending = most, .is_in_share = is_in_share()}};
-  call.mailbox = &services_.mailbox;
-  call.parking = &parking_;
-  if (!queue.submit(call)) co_return not_deferred(queue.condition().reason());
-  while (!call.delivered) {
-    const TimePoint patience = services_.now() + StoreCondition::kLongestTurn;
-    const Wake wake = co_await parking_.park({.deadline = patience});
-    // Behind a commit that takes too long it is refused as what comes now.
-    if (wake == Wake::timeout && queue.withdraw(call) == Withdrawal::withdrawn)
-      co_return not_deferred(queue.condition().reason());
-  }
-  if (call.failure) co_return not_deferred(reason_of(*call.failure));
+  // Behind a commit that takes too long it is refused as what comes now.
+  const Execution execution =
+      co_await execute(services_, parking_, call, StoreCondition::kLongestTurn);
+  if (execution == Execution::refused) co_return not_deferred(queue.condition().reason());
+  if (execution == Execution::failed) co_return not_deferred(reason_of(*call.failure));
   const auto& enqueue = call.as<store::Enqueue>();
   observe::JobCounts& counts = queue.counts();
   job_ = {.id = enqueue.id, .progress = {}};
@@ -323,14 +317,11 @@ bool Deferral::is_in_share() const {
 // What has become of the job that stands for a duplicate: its client is not promised what will not
 // be done.
 Task<std::optional<Fault>> Deferral::see_job() {
-  JobQueue& queue = *services_.jobs;
   StoreCall look{store::Find{.id = job_.id, .job = std::nullopt}};
-  look.mailbox = &services_.mailbox;
-  look.parking = &parking_;
   look.is_of_key = true;
-  if (!queue.submit(look)) co_return not_deferred(queue.condition().reason());
-  while (!look.delivered) co_await parking_.park({});
-  if (look.failure) co_return not_deferred(reason_of(*look.failure));
+  const Execution execution = co_await execute(services_, parking_, look);
+  if (execution == Execution::refused) co_return not_deferred(services_.jobs->condition().reason());
+  if (execution == Execution::failed) co_return not_deferred(reason_of(*look.failure));
   const std::optional<jobs::JobView>& found = look.as<store::Find>().job;
   if (!found) {
     job_.left = SeenJob::Left::key;

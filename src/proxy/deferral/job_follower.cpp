@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proxy/deferral/store_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
 
 namespace spillway::proxy {
@@ -18,11 +19,8 @@ struct Look {
 
 Task<Look> look_at(Services& services, Parking& parking, jobs::JobId id) {
   StoreCall look{store::Find{.id = id, .job = std::nullopt}};
-  look.mailbox = &services.mailbox;
-  look.parking = &parking;
-  if (!services.jobs->submit(look)) co_return Look{};
-  while (!look.delivered) co_await parking.park({});
-  if (look.failure) co_return Look{};
+  const Execution execution = co_await execute(services, parking, look);
+  if (execution != Execution::done) co_return Look{};
   co_return Look{true, std::move(look.as<store::Find>().job)};
 }
 
@@ -31,16 +29,17 @@ bool is_over(const Services& services, TimePoint until, AtConnectionLimit at_lim
          (at_limit == AtConnectionLimit::gives_way && services.owner.is_at_connection_limit());
 }
 
-// False: the client has gone. A worker that drains, and the connection limit, are noticed within
-// kLookAgain.
-Task<bool> wait_for_change(const Services& services, Parking& parking, const JobWatch& watch,
-                           TimePoint until, AtConnectionLimit at_limit) {
+enum class Client : std::uint8_t { is_there, gone };
+
+// A worker that drains, and the connection limit, are noticed within kLookAgain.
+Task<Client> wait_for_change(const Services& services, Parking& parking, const JobWatch& watch,
+                             TimePoint until, AtConnectionLimit at_limit) {
   while (!watch.delivered && !is_over(services, until, at_limit)) {
     const TimePoint due = std::min(until, services.now() + kLookAgain);
     const Wake wake = co_await parking.park({.deadline = due, .client_gone = true});
-    if (wake == Wake::client_gone) co_return false;
+    if (wake == Wake::client_gone) co_return Client::gone;
   }
-  co_return true;
+  co_return Client::is_there;
 }
 
 }  // namespace
@@ -61,13 +60,13 @@ Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
     const bool looks_again = !look.is_answered || services.jobs->condition().is_shared();
     TimePoint again = looks_again ? std::min(until, services.now() + kLookAgain) : until;
     if (is_forgotten || has_changed) again = TimePoint{};
-    const bool is_there = co_await wait_for_change(services, parking, watch, again, at_limit);
+    const Client client = co_await wait_for_change(services, parking, watch, again, at_limit);
     const bool is_coming =
         !watch.delivered && services.jobs->unwatch(watch) == Withdrawal::too_late;
     while (is_coming && !watch.delivered) co_await parking.park({});
     if (is_forgotten) co_return Followed{Status::forgotten, std::nullopt};
     if (has_changed) co_return Followed{Status::changed, std::move(look.job)};
-    if (!is_there) co_return Followed{Status::client_gone, std::nullopt};
+    if (client == Client::gone) co_return Followed{Status::client_gone, std::nullopt};
     if (is_over(services, until, at_limit)) co_return Followed{Status::unchanged, std::nullopt};
   }
 }

@@ -7,6 +7,7 @@
 #include "http/target.hpp"
 #include "jobs/job_id.hpp"
 #include "jobs/time_text.hpp"
+#include "proxy/deferral/store_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
 
 namespace spillway::proxy {
@@ -124,19 +125,14 @@ std::optional<Fault> JobResource::too_often() const {
 
 // A fault if the store does not answer, or as much is asked already as may be.
 Task<std::optional<Fault>> JobResource::ask(StoreCall& call) {
-  call.mailbox = &services_.mailbox;
-  call.parking = &parking_;
-  const Fault unavailable{.reason = Reason::store_unavailable,
-                          .status = 503,
-                          .detail = "This proxy cannot read its jobs now. Please try again later.",
-                          .retry_after = Milliseconds{5000}};
-  if (!services_.jobs->submit(call)) {
-    if (!services_.jobs->is_available()) co_return unavailable;
+  const Execution execution = co_await execute(services_, parking_, call);
+  if (execution == Execution::done) co_return std::nullopt;
+  if (execution == Execution::refused && services_.jobs->is_available())
     co_return denied(Reason::budget_exceeded, LookupLimit::kLater);
-  }
-  while (!call.delivered) co_await parking_.park({});
-  if (call.failure) co_return unavailable;
-  co_return std::nullopt;
+  co_return Fault{.reason = Reason::store_unavailable,
+                  .status = 503,
+                  .detail = "This proxy cannot read its jobs now. Please try again later.",
+                  .retry_after = Milliseconds{5000}};
 }
 
 Task<Answer> JobResource::show(jobs::JobId id) {

@@ -10,6 +10,7 @@
 #include "jobs/stored_request.hpp"
 #include "proxy/cache/cache_invalidation.hpp"
 #include "proxy/call/background_response.hpp"
+#include "proxy/deferral/store_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/visitors/pass_proof.hpp"
 
@@ -114,7 +115,7 @@ Task<JobRun::End> JobRun::attempt() {
       answer->is_cut = answer->is_cut || answer->body.size() + content.size() > most;
       if (answer->is_cut) answer->body.clear();
       if (!answer->is_cut) answer->body += content;
-      return true;
+      return Wanted::more;
     };
     const BackgroundRead read = co_await read_in_background(parking_, request_, call_, keep);
     if (read.status == BackgroundRead::Status::failed) broken = read.fault;
@@ -293,12 +294,9 @@ Task<> JobRun::settle(End end) {
   call.pauses_route = end.pauses_route;
   call.refused_for = end.refused_for;
   call.no_slot = end.no_slot;
-  call.mailbox = &services_.mailbox;
-  call.parking = &parking_;
   // Refused only when the thread with the store has ended; the job is given back with the lease.
-  if (!services_.jobs->submit(call)) co_return;
-  while (!call.delivered) co_await parking_.park({});
-  if (call.failure || call.as<store::Settle>().is_lost) co_return;
+  const Execution execution = co_await execute(services_, parking_, call);
+  if (execution != Execution::done || call.as<store::Settle>().is_lost) co_return;
   // Without an attempt: it was withdrawn.
   const bool is_news = end.progress.cause != job_.progress.cause;
   const bool is_attempt = end.cause != jobs::Cause::none;

@@ -20,6 +20,20 @@ struct StoreQuestion {
 
 }  // namespace
 
+Task<Execution> execute(Services& services, Parking& parking, StoreCall& call,
+                        std::optional<Duration> patience) {
+  call.mailbox = &services.mailbox;
+  call.parking = &parking;
+  if (!services.jobs->submit(call)) co_return Execution::refused;
+  while (!call.delivered) {
+    const TimePoint until = patience ? services.now() + *patience : kNever;
+    const Wake wake = co_await parking.park({.deadline = until});
+    if (patience && wake == Wake::timeout && services.jobs->withdraw(call) == Withdrawal::withdrawn)
+      co_return Execution::refused;
+  }
+  co_return call.failure ? Execution::failed : Execution::done;
+}
+
 Task<std::optional<store::Command>> ask_store(Services& services, Parking& parking,
                                               store::Command command, TimePoint until) {
   const auto question = std::make_shared<StoreQuestion>(services, parking, std::move(command));

@@ -89,7 +89,7 @@ Task<bool> RefreshJob::store_response() {
   }
   const OnContent keep = [this](std::string_view content) {
     fill_.append(content);
-    return fill_.is_filling();
+    return fill_.is_filling() ? Wanted::more : Wanted::nothing;
   };
   const BackgroundRead read = co_await read_in_background(parking_, request_, call_, keep);
   if (read.status != BackgroundRead::Status::done) co_return false;

@@ -142,11 +142,10 @@ RelayState::Next ResponseRelay::next() const {
 
 // Once each way, as far as there is something to move.
 ResponseRelay::Moved ResponseRelay::move_some() {
-  Moved moved;
-  if (writes(next())) moved.fault = send_some(moved.any);
-  if (moved.fault || !reads(next())) return moved;
-  moved.fault = receive_some(moved.any);
-  return moved;
+  const Moved sent = writes(next()) ? send_some() : Moved{};
+  if (sent.fault || !reads(next())) return sent;
+  const Moved received = receive_some();
+  return {sent.any || received.any, received.fault};
 }
 
 // The client takes nothing now, and there is no room for more: makes room, if that may get the
@@ -180,53 +179,48 @@ bool ResponseRelay::is_worth_a_file() const {
 }
 
 // A fault: the client's connection is broken, or its response cannot be read back.
-std::optional<Fault> ResponseRelay::send_some(bool& progress) {
+ResponseRelay::Moved ResponseRelay::send_some() {
   if (!spill_.is_empty()) {
     const std::string_view kept = spill_.front();
-    if (kept.empty()) return local_shortage();
+    if (kept.empty()) return {.fault = local_shortage()};
     const IoResult result = to_.session.send(kept);
-    if (result.status == IoResult::Status::would_block) return std::nullopt;
-    if (result.status != IoResult::Status::done) return client_gone();
-    progress = true;
+    if (result.status == IoResult::Status::would_block) return {};
+    if (result.status != IoResult::Status::done) return {.fault = client_gone()};
     spill_.sent(result.bytes);
-    return std::nullopt;
+    return {.any = true};
   }
-  if (!to_.session.has_pending_head() && state().to_send() == 0 && pipe_.size() == 0)
-    return std::nullopt;
+  if (!to_.session.has_pending_head() && state().to_send() == 0 && pipe_.size() == 0) return {};
   const bool is_from_pipe = !to_.session.has_pending_head() && state().to_send() == 0;
   const std::string_view from_block{to_.call.block().bytes().data() + state().to_send_from(),
                                     state().to_send()};
   const IoResult result =
       is_from_pipe ? to_.session.send_from(pipe_) : to_.session.send(from_block);
-  if (result.status == IoResult::Status::failed) return client_gone();
-  if (result.status == IoResult::Status::done) {
-    progress = true;
-    if (!is_from_pipe) state().sent(result.bytes);
-  }
-  return std::nullopt;
+  if (result.status == IoResult::Status::failed) return {.fault = client_gone()};
+  if (result.status != IoResult::Status::done) return {};
+  if (!is_from_pipe) state().sent(result.bytes);
+  return {.any = true};
 }
 
-std::optional<Fault> ResponseRelay::receive_some(bool& progress) {
+ResponseRelay::Moved ResponseRelay::receive_some() {
   UpstreamConnection& upstream = to_.call.connection();
   const IoResult result = pipe_ ? upstream.receive_into(pipe_, reader_.remaining())
                                 : upstream.receive(to_.call.block().bytes().subspan(state().end()));
-  if (result.status == IoResult::Status::would_block) return std::nullopt;
-  progress = true;
+  if (result.status == IoResult::Status::would_block) return {};
   if (result.status == IoResult::Status::done) to_.call.on_body_bytes();
   if (result.status != IoResult::Status::done) {
     const http::Error error =
         result.status == IoResult::Status::end ? reader_.end_of_input() : http::Error::truncated;
-    if (error != http::Error::none) return fail(upstream_invalid(error));
+    if (error != http::Error::none) return {.fault = fail(upstream_invalid(error))};
     state().upstream_done();
   } else if (pipe_) {
     reader_.pass(result.bytes);
     if (reader_.done()) state().upstream_done();
   } else {
     state().received(result.bytes);
-    if (auto fault = check()) return fault;
+    if (const std::optional<Fault> fault = check()) return {.fault = fault};
   }
   if (state().is_upstream_done()) finish_upstream();
-  return std::nullopt;
+  return {.any = true};
 }
 
 // Waits until either side is ready. A fault if that takes too long, or the client leaves.

@@ -78,8 +78,8 @@ class ResponseRelay {
   bool is_worth_a_file() const;
   Moved move_some();
   Task<std::optional<Fault>> wait(RelayState::Next next);
-  std::optional<Fault> receive_some(bool& progress);
-  std::optional<Fault> send_some(bool& progress);
+  Moved receive_some();
+  Moved send_some();
   void finish_upstream();
   RelayState::Next next() const;
   RelayState& state() const { return to_.call.state(); }

@@ -174,7 +174,7 @@ Task<bool> Http1Session::send_interim(const http::ResponseHead& head) {
   TextWriter out(out_block_.bytes());
   if (!http::write_interim_head(out, head)) co_return true;  // passing it on is optional
   response_.pending = out.text();
-  const bool sent = co_await send_to_client(parking_, *this, {}, {.client_gone = true});
+  const bool sent = co_await send_interim_to_client(parking_, *this);
   co_return sent;
 }
 

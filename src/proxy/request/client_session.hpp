@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "http/cookie.hpp"
 #include "http/error.hpp"
@@ -122,8 +123,13 @@ class SendToClient final : Retry {
     parking_.suspend(coroutine, until_, session_.writable(), *this);
   }
   bool await_resume() {
-    if (is_clients_turn_) session_.end_client_turn();
+    if (std::exchange(is_clients_turn_, false)) session_.end_client_turn();
     return status_ == IoResult::Status::done;
+  }
+  // It is not done, but not for the client's sake: the pump of the request's body has ended. It may
+  // be awaited again.
+  bool was_woken() const {
+    return status_ == IoResult::Status::would_block && parking_.why() == Wake::ready;
   }
 
  private:
@@ -150,6 +156,16 @@ class SendToClient final : Retry {
 [[nodiscard]] inline SendToClient send_to_client(Parking& parking, ClientSession& session,
                                                  std::string_view body, Until until = {}) {
   return {parking, session, body, until};
+}
+
+// Sends what is left of an interim response's head, while the request's body may still be on its
+// way. False: the client is gone.
+[[nodiscard]] inline Task<bool> send_interim_to_client(Parking& parking, ClientSession& session) {
+  SendToClient head(parking, session, {}, {.client_gone = true});
+  for (;;) {
+    const bool sent = co_await head;
+    if (!head.was_woken()) co_return sent;
+  }
 }
 
 }  // namespace spillway::proxy

@@ -22,13 +22,14 @@ Fault Deadlines::fault_at(TimePoint now, bool is_receiving) const {
   return is_receiving ? request_timeout() : upstream_timeout();
 }
 
-bool Deadlines::write_left(const RequestContext& request, const Admission& admission, TimePoint now,
-                           http::ForwardedRequest& with, DeadlineTexts& texts) const {
-  if (request.is_in_background() || admission.is_late()) return true;
+Deadlines::Left Deadlines::write_left(const RequestContext& request, const Admission& admission,
+                                      TimePoint now, http::ForwardedRequest& with,
+                                      DeadlineTexts& texts) const {
+  if (request.is_in_background() || admission.is_late()) return Left::enough;
   const TimePoint at = request.subject.response_deadline(admission.uncounted());
-  if (at == kNever) return true;
+  if (at == kNever) return Left::enough;
   const Duration left = at - now;
-  if (left <= Duration{0}) return response_deadline_ == kNever;
+  if (left <= Duration{0}) return response_deadline_ == kNever ? Left::enough : Left::none;
   const traffic::ClientDeadline& client = request.subject.client;
   if (client.fields.grpc_timeout)
     with.grpc_timeout = traffic::write_grpc_timeout(left, texts.grpc_timeout);
@@ -39,7 +40,7 @@ bool Deadlines::write_left(const RequestContext& request, const Admission& admis
   } else if (client.fields.request || !client.fields.grpc_timeout) {
     with.request_deadline = traffic::write_time_left(left, texts.request_deadline);
   }
-  return true;
+  return Left::enough;
 }
 
 }  // namespace spillway::proxy

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/time.hpp"
 #include "http/rewrite.hpp"
@@ -33,8 +34,9 @@ class Deadlines {
   Fault fault_at(TimePoint now, bool is_receiving) const;
 
   // Writes the time left until the deadline into the request for the upstream, in the fields that
-  // the client used; in X-Request-Deadline if only the route has one. False when none is left.
-  bool write_left(const RequestContext& request, const Admission& admission, TimePoint now,
+  // the client used; in X-Request-Deadline if only the route has one.
+  enum class Left : std::uint8_t { enough, none };
+  Left write_left(const RequestContext& request, const Admission& admission, TimePoint now,
                   http::ForwardedRequest& with, DeadlineTexts& texts) const;
 
  private:

@@ -219,8 +219,8 @@ Detached RequestBody::pump(Stream& upstream) {
   pump_ = Pump::running;
   // What was read ahead has been sent.
   const Block body = block_ ? std::move(block_) : services_.large_blocks.take();
-  const bool is_spill_sent = co_await send_spilled(upstream);
-  if (!is_spill_sent) co_return;
+  const Pumped spilled = co_await send_spilled(upstream);
+  if (spilled == Pumped::ended) co_return;
   resilience::MinRate client_rate = rate();
   slot_rate_ = slot_rate(request_.limits());
   for (int round = 1; !session_.is_body_complete(); ++round) {
@@ -250,43 +250,41 @@ Detached RequestBody::pump(Stream& upstream) {
     client_rate.end_turn(now);  // until it is sent on
     slot_rate_.moved(piece.bytes, now);
     slot_rate_.end_turn(now);
-    const bool sent = co_await send_on(upstream, {body.bytes().data(), piece.bytes});
-    if (!sent) co_return;
+    const Pumped pumped = co_await send_on(upstream, {body.bytes().data(), piece.bytes});
+    if (pumped == Pumped::ended) co_return;
   }
   pump_ = Pump::done;
   sent_at_ = services_.now();
   wake_exchange();  // the response is due from now on
 }
 
-// As send_on().
-Task<bool> RequestBody::send_spilled(Stream& upstream) {
+Task<RequestBody::Pumped> RequestBody::send_spilled(Stream& upstream) {
   for (int round = 1; !spill_.is_empty(); ++round) {
     const std::string_view next = spill_.front();
     if (next.empty()) {
       fail(local_shortage());
-      co_return false;
+      co_return Pumped::ended;
     }
-    const bool sent = co_await send_on(upstream, next);
-    if (!sent) co_return false;
+    const Pumped pumped = co_await send_on(upstream, next);
+    if (pumped == Pumped::ended) co_return pumped;
     spill_.sent(next.size());
     if (round % kRoundsInARow != 0) continue;
     const TimePoint due = services_.now() + request_.upstream_config().response_timeout;
     const Wake wake = co_await pump_parking_.park({.deadline = due}, &upstream.writable());
-    if (!is_pumping()) co_return false;
+    if (!is_pumping()) co_return Pumped::ended;
     if (wake == Wake::timeout) {
       fail(upstream_timeout());
-      co_return false;
+      co_return Pumped::ended;
     }
   }
-  co_return true;
+  co_return Pumped::goes_on;
 }
 
-// False: the pump ends; with a fault if that ends the request.
-Task<bool> RequestBody::send_on(Stream& upstream, std::string_view bytes) {
+Task<RequestBody::Pumped> RequestBody::send_on(Stream& upstream, std::string_view bytes) {
   const TimePoint due = services_.now() + request_.upstream_config().response_timeout;
   const Transfer sent = co_await send_all(pump_parking_, upstream, bytes, {}, {.deadline = due});
   switch (sent.status) {
-    case Transfer::Status::done: co_return true;
+    case Transfer::Status::done: co_return Pumped::goes_on;
     case Transfer::Status::timeout: fail(upstream_timeout()); break;
     case Transfer::Status::failed:
       // The upstream may have responded early, before it closed the connection.
@@ -295,7 +293,7 @@ Task<bool> RequestBody::send_on(Stream& upstream, std::string_view bytes) {
       break;
     default: break;  // stopped
   }
-  co_return false;
+  co_return Pumped::ended;
 }
 
 void RequestBody::stop_pump() {

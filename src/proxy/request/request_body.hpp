@@ -111,9 +111,12 @@ class RequestBody {
   bool makes_room(std::uint64_t received, TimePoint began);
   Task<BodyPiece> receive(std::span<char> into, resilience::MinRate& client_rate,
                           bool after_others);
-  Task<bool> send_spilled(Stream& upstream);
+  // Whether there is more to send: if not, the pump has ended, with a fault if that ends the
+  // request.
+  enum class Pumped : std::uint8_t { goes_on, ended };
+  Task<Pumped> send_spilled(Stream& upstream);
   Detached pump(Stream& upstream);
-  Task<bool> send_on(Stream& upstream, std::string_view bytes);
+  Task<Pumped> send_on(Stream& upstream, std::string_view bytes);
   void fail(const Fault& fault);
   void wake_exchange();
   resilience::MinRate rate() const;

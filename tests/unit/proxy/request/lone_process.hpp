@@ -9,8 +9,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "overload/plan.hpp"
+#include "proxy/call/lingering_call.hpp"
 #include "proxy/exchange/refresh_job.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/generation/local_generation.hpp"
@@ -19,7 +21,7 @@
 
 namespace spillway::proxy {
 
-// A worker that has exchanges only.
+// A worker that has exchanges only, and what they leave behind.
 class LoneOwner final : public Owner {
  public:
   LocalGeneration& newest_generation() override {
@@ -32,25 +34,38 @@ class LoneOwner final : public Owner {
   void connection_closed() override {}
   bool is_at_connection_limit() override { return is_full; }
   void give_back_memory() override {}
-  // Nothing was sent, so nothing lingers and nothing was switched.
   void begin(Owned& object) override {
-    REQUIRE(object.kind() == OwnedKind::refresh);
-    ++refreshes;
-    refresh_.reset(static_cast<RefreshJob*>(&object));
+    if (object.kind() == OwnedKind::refresh) ++refreshes;
+    as_it_is(object, [this](auto& begun) { swept.push_back(&begun); });
   }
-  void end(Owned&) override { refresh_.reset(); }
+  void end(Owned& object) override {
+    as_it_is(object, [this](auto& ended) {
+      std::erase(swept, &ended);
+      delete &ended;
+    });
+  }
   void close_idle_elsewhere(const Generation&, UpstreamId, Parking&) override {}
 
   void abandon() {
-    if (refresh_) refresh_->abandon();
-    refresh_.reset();
+    while (!swept.empty()) {
+      swept.back()->abandon();
+      end(*swept.back());
+    }
   }
 
-  int refreshes = 0;
+  std::vector<Swept*> swept{};  // what was begun and has not ended
+  int refreshes = 0;            // that were begun
   bool is_full = false;
 
  private:
-  std::unique_ptr<RefreshJob> refresh_{};
+  template <class Act>
+  static void as_it_is(Owned& object, const Act& act) {
+    switch (object.kind()) {
+      case OwnedKind::refresh: return act(static_cast<RefreshJob&>(object));
+      case OwnedKind::lingering_call: return act(static_cast<LingeringCall&>(object));
+      default: FAIL("not asked for");
+    }
+  }
 };
 
 // One slot, and a route with this rule while overloaded, something prepared and a cache.
@@ -75,7 +90,9 @@ struct Process {
       : log(config.log, std::move(sink)) {
     ReadConfiguration read = resolve_servers(std::move(config));
     REQUIRE(read.config);
-    const ProcessContext lineage{.workers = {gauges}};
+    const ProcessContext lineage{.workers = {gauges},
+                                 .visitors = std::make_shared<VisitorContext>(
+                                     waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2})};
     auto shared =
         std::make_shared<Generation>(*std::move(read.config), std::move(read.endpoints), lineage);
     plans.push_back(shared->upstreams[0].controller.plan());
@@ -95,6 +112,14 @@ struct Process {
   Gate& gate() { return generation->upstream(UpstreamId{}).gate; }
   void take_the_only_slot() {
     REQUIRE(gate().enter(slot_holder, {}, Clock::now()).kind == dispatch::Offer::Kind::granted);
+  }
+  bool has_free_slot() {
+    Ticket asks;
+    const TimePoint now = Clock::now();
+    const bool is_granted = gate().enter(asks, {}, now).kind == dispatch::Offer::Kind::granted;
+    if (is_granted) gate().leave(asks.served_as, Duration{0}, now);
+    if (!is_granted) gate().cancel(asks, now);
+    return is_granted;
   }
 
   std::shared_ptr<observe::WorkerGauges> gauges = std::make_shared<observe::WorkerGauges>();

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -12,14 +13,22 @@
 
 namespace spillway::proxy {
 
+// As an exchange classifies it, but for its cost.
+inline traffic::Subject subject_of(const RequestContext& request) {
+  traffic::Subject subject = request.generation->generation().classifier.classify(
+      request.head, request.client.peer, request.arrived);
+  subject.client = traffic::client_deadline(traffic::deadline_fields(request.head.fields),
+                                            request.arrived, std::chrono::system_clock::now());
+  return subject;
+}
+
 struct LoneRequest {
   LoneRequest(Process& process, std::string its_head, bool is_trusted = false,
               RequestContext::Kind kind = RequestContext::Kind::live)
       : text(std::move(its_head)),
         client(client_of(is_trusted)),
         context(kind, *process.generation, parsed(), client, process.services.now()) {
-    context.subject =
-        process.generation->generation().classifier.classify(head, client.peer, context.arrived);
+    context.subject = subject_of(context);
     context.is_classified = true;
   }
   LoneRequest(const LoneRequest&) = delete;

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/reason.hpp"
 #include "http/body.hpp"
@@ -21,6 +22,14 @@
 namespace spillway::proxy {
 
 inline constexpr std::size_t kAnyNumber = std::string_view::npos;
+
+// The heads of requests for /a, with these fields.
+inline std::string get(std::string_view fields = {}) {
+  return "GET /a HTTP/1.1\r\nHost: h\r\n" + std::string(fields) + "\r\n";
+}
+inline std::string post(std::string_view fields) {
+  return "POST /a HTTP/1.1\r\nHost: h\r\n" + std::string(fields) + "\r\n";
+}
 
 class ScriptedSession final : public ClientSession {
  public:
@@ -48,9 +57,12 @@ class ScriptedSession final : public ClientSession {
   std::string problem{};      // the reason of the proxy's own response
   std::string sent{};         // of its body
   std::string degraded{};     // what is said of a response that is not whole
-  bool has_head_room = true;  // for the head of a cached or fallback response
+  bool has_head_room = true;  // for the head of a response of another
   bool is_next_known = true;
-  bool is_closed = false;
+  std::vector<unsigned> interims{};  // the statuses that were passed on
+  Parking* exchange = nullptr;       // where it waits for the client to take one; null: it does not
+  enum class Connection : std::uint8_t { open, last_response, closed, aborted };
+  Connection connection = Connection::open;
   int client_turns = 0;
 
   http::RequestHead& request() override { return head_; }
@@ -79,7 +91,7 @@ class ScriptedSession final : public ClientSession {
   Source& readable() override { return readable_; }
 
   bool start_relayed(const http::ResponseHead& head, http::ForwardedResponse with) override {
-    return start(head.status, with);
+    return has_head_room && start(head.status, with);
   }
   bool start_cached(const http::StoredHead& head, bool not_modified,
                     http::ForwardedResponse with) override {
@@ -99,13 +111,21 @@ class ScriptedSession final : public ClientSession {
     if (is_gone_) return {IoResult::Status::failed};
     if (room_ == 0) return {IoResult::Status::would_block};
     has_pending_head_ = false;
-    has_started_ = true;
+    has_started_ = status_ != 0;
     const std::size_t bytes = std::min(room_, body.size());
     if (room_ != kAnyNumber) room_ -= bytes;
     sent += body.substr(0, bytes);
     return {IoResult::Status::done, bytes};
   }
-  IoResult send_from(Pipe&) override { return {IoResult::Status::failed}; }
+  IoResult send_from(Pipe& pipe) override {
+    if (is_gone_) return {IoResult::Status::failed};
+    if (room_ == 0) return {IoResult::Status::would_block};
+    std::string bytes(std::min<std::size_t>(room_, pipe.size()), '\0');
+    bytes.resize(pipe.read({bytes.data(), bytes.size()}));
+    if (room_ != kAnyNumber) room_ -= bytes.size();
+    sent += bytes;
+    return {IoResult::Status::done, bytes.size()};
+  }
   Source& writable() override { return writable_; }
   bool has_pending_head() const override { return has_pending_head_; }
   bool has_started() const override { return has_started_; }
@@ -114,17 +134,28 @@ class ScriptedSession final : public ClientSession {
   void begin_client_turn() override { ++client_turns; }
   void end_client_turn() override {}
 
-  Task<bool> send_interim(const http::ResponseHead&) override { co_return true; }
+  Task<bool> send_interim(const http::ResponseHead& head) override {
+    const unsigned status = head.status;
+    has_pending_head_ = true;
+    bool is_taken = !is_gone_;
+    if (is_taken && exchange != nullptr) {
+      const bool is_sent = co_await send_interim_to_client(*exchange, *this);
+      is_taken = is_sent;
+    }
+    has_pending_head_ = false;
+    if (is_taken) interims.push_back(status);
+    co_return is_taken;
+  }
   Task<Switched> send_switching(const http::ResponseHead&, const http::ForwardedSwitch&) override {
     co_return Switched::client_gone;
   }
   void give_up_after(Milliseconds) override {}
   void hand_over(std::unique_ptr<Successor>) override {}
 
-  void close_after_response() override {}
-  void close_now() override { is_closed = true; }
-  void abort() override { is_closed = true; }
-  bool is_open() const override { return !is_closed; }
+  void close_after_response() override { connection = Connection::last_response; }
+  void close_now() override { connection = Connection::closed; }
+  void abort() override { connection = Connection::aborted; }
+  bool is_open() const override { return connection < Connection::closed; }
 
  private:
   static void tell(Source& source) {
