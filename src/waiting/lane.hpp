@@ -66,6 +66,13 @@ struct Lane {
   // Reserved tickets that are not present in the line for now, since enough of them are called.
   std::set<Slot> passed_over;
 
+  // Of those in line those who may be called, of those who are away as many as are expected to come
+  // when they are. Who is passed over does not count: those at their page are called before.
+  double expected(const Line::Ahead& all, const Line::Ahead& away) const {
+    return static_cast<double>(all.present - away.present) +
+           learned.away_come() * static_cast<double>(away.present);
+  }
+
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.type, self.line, self.learned, self.since, self.called, self.calls, self.fulfilled,

@@ -92,9 +92,11 @@ void WaitingRoom::stand(Slot slot, Order order) {
   TieredLine& its = line(slot);
   const TieredLine::Member it = member(slot);
   const bool is_present = its.is_present(it);
+  const bool is_away = its.is_away(it);
   its.remove(it);
   its.insert(it, order);
   its.set_present(it, is_present);
+  its.set_away(it, is_away);
 }
 
 std::optional<WaitingRoom::View> WaitingRoom::hear(const TicketId& id, Time now) {
@@ -218,7 +220,10 @@ void WaitingRoom::due(Slot slot, Time now) {
     end_ticket(slot, has_waited ? Ended::own_max_wait : Ended::abandoned, now);
     return;
   }
-  if (!ticket.is_reserved) line(slot).set_present(member(slot), false);
+  if (ticket.is_reserved)
+    line(slot).set_away(member(slot), true);
+  else
+    line(slot).set_present(member(slot), false);
   set_deadline(slot, kept_until);
 }
 
@@ -235,6 +240,7 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
     wait_for(slot);
     return;
   }
+  if (ticket.coming == Coming::away) lane(slot).learned.away_did_not_come();
   if (++ticket.missed >= terms_.attempts) {
     end_ticket(slot, Ended::not_claimed, now);
   } else {
@@ -248,6 +254,7 @@ void WaitingRoom::send_back(Slot slot) {
   Ticket& ticket = tickets_[slot];
   --lane(slot).called.of(ticket.coming);
   ticket.called = Call::none;
+  line(slot).set_away(member(slot), ticket.is_reserved && ticket.coming == Coming::away);
   if (ticket.coming != Coming::away) lane(slot).since.calls -= 1;
   stock_.take_back(ticket.id);
   journal_.note(ticket.id);
@@ -269,11 +276,11 @@ void WaitingRoom::call(Slot slot, Time now) {
   Lane& its = lane(slot);
   if (ticket.told.is_told()) its.learned.learn_outcome(ticket.told, ticket.joined, now);
   ticket.told = {};
+  ticket.coming = is_away(slot) ? Coming::away : Coming::fresh;
   its.line.call(member(slot), kinds_to_call(lane_number(slot)));
   stock_.give(ticket.id, stock_.wish(slot));
   ticket.called = Call::in_turn;
   ticket.extended = 0;
-  ticket.coming = is_away(ticket, now) ? Coming::away : Coming::fresh;
   ++its.called.of(ticket.coming);
   ++its.calls;
   const Milliseconds poll = ticket.interval();
@@ -310,10 +317,10 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
     }
     if (expected + 0.5 >= static_cast<double>(free)) return;
     if (is_first) bring_forward(free);
-    const Slot next = take_turn(free, now);
+    const Slot next = take_turn(free);
     if (next == kNoSlot) return;
     // Who is away does not come at once: away_at_once() is what bounds such calls.
-    const double cost = is_away(tickets_[next], now) ? 0 : 1;
+    const double cost = is_away(next) ? 0 : 1;
     if (backend.is_overloaded || backend.pace <= 0 || turn_.may_call < cost) {
       counts_.entry.is_paced = true;
       return;

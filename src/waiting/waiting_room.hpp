@@ -31,6 +31,7 @@
 #include "waiting/provisional.hpp"
 #include "waiting/recently_ended.hpp"
 #include "waiting/recovery.hpp"
+#include "waiting/report.hpp"
 #include "waiting/sessions.hpp"
 #include "waiting/stock.hpp"
 #include "waiting/terms.hpp"
@@ -164,23 +165,11 @@ class WaitingRoom {
   // So that so many of its own tier are before it, or all. It gets the arrival of whom it then
   // stands before, or behind.
   Moved move(const TicketId& id, std::size_t ahead);
-  struct Report {
-    TicketId id;
-    View view;
-    Time heard{};             // when it was last
-    bool is_present = false;  // it is waiting, and was heard of lately
-    std::uint32_t missed = 0;
-    std::size_t lane = 0;
-  };
+  using Report = waiting::Report;
   std::optional<Report> inspect(const TicketId& id, Time now) const;
-  // The next `most` in line behind this one, or behind its arrival if it has ended.
-  struct Cursor {
-    Time joined{};
-    TicketId id;
-    Priority priority = 0;
-    std::size_t lane = 0;
-  };
-  // Lane by lane. `tier`: of this priority alone; `type`: of this lane.
+  using Cursor = waiting::Cursor;
+  // The next `most` in line behind that one, or behind its arrival if it has ended, lane by lane.
+  // `tier`: of this priority alone; `type`: of this lane.
   std::vector<Report> list_line(const std::optional<Cursor>& after, std::size_t most, Time now,
                                 std::optional<Priority> tier = std::nullopt,
                                 std::string_view type = {}) const;
@@ -297,10 +286,10 @@ class WaitingRoom {
   void change_resources(const Terms& terms, Time now);
   Slot next_to_call(std::size_t lane) const;
   KindSet kinds_to_call(std::size_t lane) const;
-  Slot take_turn(std::size_t free, Time now);
+  Slot take_turn(std::size_t free);
   bool may_reserve(const Ticket& ticket) const;
   void keep_place(Slot slot);
-  bool is_away(const Ticket& ticket, Time now) const;
+  bool is_away(Slot slot) const { return line(slot).is_away(member(slot)); }
   Milliseconds kept_for(const Ticket& ticket) const;  // from when it was last heard of
   std::size_t away_at_once(const Lane& lane, std::size_t free) const;
   void pass_over(Slot slot);

@@ -37,19 +37,23 @@ Space WaitingRoom::space(Priority priority, const Wish* wish) const {
   if (wish != nullptr && wish->max_wait_ms > 0)
     wait = std::min(wait, Milliseconds(wish->max_wait_ms));
   const double calls = calls_within(wait, lane);
-  std::size_t before = lane.called.all();
-  lane.line.each(
-      [&](Priority its, const Line& line) { before += its >= priority ? line.present() : 0; });
+  double before = static_cast<double>(lane.called.all() - lane.called.away) +
+                  lane.learned.away_come() * static_cast<double>(lane.called.away);
+  lane.line.each([&](Priority its, const Line& line) {
+    if (its >= priority) before += lane.expected(line.total(), lane.line.away_of(its).total());
+  });
   // Of a first few in a second nothing follows for all that time.
   const bool is_rate_known = lane.learned.knows_calls() || terms_.per_minute > 0;
   const double higher =
       is_rate_known
           ? lane.learned.higher_per_second(terms_.tiers.number_of(priority)) * in_seconds(wait)
           : 0;
-  Space line{static_cast<double>(before), std::max(calls - higher, 1.0)};
+  Space line{before, std::max(calls - higher, 1.0)};
   // The share of its tier, or all that those who come later and go before leave: it may get either.
   const double share = terms_.tiers.share_of(priority) * calls;
-  const Space own{static_cast<double>(lane.line.of(priority).present()), share};
+  const double own_before =
+      lane.expected(lane.line.of(priority).total(), lane.line.away_of(priority).total());
+  const Space own{own_before, share};
   if (share >= 1 && own.free() > line.free()) line = own;
   return tickets.free() < line.free() ? tickets : line;
 }

@@ -70,7 +70,10 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
   Ticket& ticket = tickets_[slot];
   if (!ticket.is_called()) return std::nullopt;
   if (ticket.coming == Coming::fresh) lane(slot).learned.came();
-  if (ticket.coming == Coming::away) lane(slot).since.calls += 1;  // that it comes was not known
+  if (ticket.coming == Coming::away) {
+    lane(slot).since.calls += 1;  // that it comes was not known
+    lane(slot).learned.away_came();
+  }
   // Those who came before and found no room go first.
   const bool goes_first = ticket.coming == Coming::at_door;
   if (room(now) > (goes_first ? 0 : called().at_door)) {

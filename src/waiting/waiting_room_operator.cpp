@@ -80,6 +80,7 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   const TieredLine::Member it = member(slot);
   TieredLine& its = line(slot);
   const bool is_present = its.is_present(it);
+  const bool is_away = its.is_away(it);
   its.remove(it);
   const Line& tier = its.of(ticket.priority);
   const std::size_t others = tier.size();
@@ -96,6 +97,7 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
       its.insert(it, tier.order(next));
   }
   its.set_present(it, is_present);
+  its.set_away(it, is_away);
   ticket.told = {};
   ticket.least = {};
   note_ties(slot);
@@ -127,6 +129,7 @@ std::optional<WaitingRoom::Report> WaitingRoom::inspect(const TicketId& id, Time
                 .heard = ticket.heard,
                 .is_present = line(slot).is_present(member(slot)) ||
                               (ticket.is_reserved && !ticket.is_called()),
+                .is_away = is_away(slot) || (ticket.is_called() && ticket.coming == Coming::away),
                 .missed = ticket.missed};
   if (is_held_back(ticket)) {
     report.view.state = TicketState::waiting;

@@ -1,9 +1,11 @@
 // Places that are kept while their visitors are away, who are called there ("leave and be called").
 //
-// A reserved ticket counts as present: it is next when its turn comes. Nobody knows whether its
-// visitor comes, nor when, so no session is kept free for it, and others are called at the same
-// time; when it comes it goes before them (Coming::at_door). So that those who come find room soon,
-// only some are called at a time; others are passed over until there are fewer again.
+// A reserved ticket counts as present: it is next when its turn comes. If its visitor has not been
+// heard of lately, or since a restart, it is away; of these as many are expected as lately came
+// when they were called. Nobody knows whether its visitor comes, nor when, so no session is kept
+// free for it, and others are called at the same time; when it comes it goes before them
+// (Coming::at_door). So that those who come find room soon, only some are called at a time; others
+// are passed over until there are fewer again.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -41,11 +43,6 @@ void WaitingRoom::keep_place(Slot slot) {
   tickets_[slot].is_reserved = true;
   journal_.note(tickets_[slot].id);
   wait_for(slot);
-}
-
-// Its visitor is not known to be at its page.
-bool WaitingRoom::is_away(const Ticket& ticket, Time now) const {
-  return ticket.is_reserved && now >= ticket.heard + ticket.interval() * 5 / 2;
 }
 
 Milliseconds WaitingRoom::kept_for(const Ticket& ticket) const {
@@ -101,6 +98,7 @@ void WaitingRoom::reserve_anew(Time now) {
       ticket.is_reserved = false;
       ticket.heard = now;
       journal_.note(ticket.id);
+      line(slot).set_away(member(slot), false);
       if (!ticket.is_called()) line(slot).set_present(member(slot), true);
     }
     if (!ticket.is_called()) wait_for(slot);

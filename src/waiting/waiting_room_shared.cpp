@@ -61,10 +61,17 @@ void WaitingRoom::pardon(Time now) {
     const Milliseconds poll = ticket.interval();
     ticket.heard = now;
     if (ticket.is_called()) {
+      const Milliseconds claim = ticket.is_reserved ? terms_.reserve.claim : terms_.claim;
       ticket.fresh_until = now + poll * 3 / 2 + kComing;
-      ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
+      ticket.claim_until = std::max(ticket.claim_until, now + claim);
+      // Whether it is at its page is not known: nothing is kept free for it.
+      if (ticket.is_reserved && ticket.coming == Coming::fresh) {
+        become(slot, Coming::away);
+        lane(slot).since.calls -= 1;
+      }
     } else {
       line(slot).set_present(member(slot), true);
+      line(slot).set_away(member(slot), ticket.is_reserved);
     }
     wait_for(slot);
   }
