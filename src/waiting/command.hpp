@@ -126,6 +126,15 @@ struct CallNext {
     archive(self.type);
   }
 };
+struct CallOne {
+  using Result = CallNext::Result;
+  TicketId id;
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.id);
+  }
+};
 struct Move {
   using Result = Moved;
   TicketId id;
@@ -166,7 +175,7 @@ struct News {
 };
 
 using Command = std::variant<Arrive, Join, Offer, Claim, ShowPass, Extend, Cancel, GoBack, CallNext,
-                             Move, Decide, News, Reserve>;
+                             Move, Decide, News, Reserve, CallOne>;
 
 Arrived perform(WaitingRoom& room, const Arrive& command, Time now);
 WaitingRoom::Contact perform(WaitingRoom& room, const Join& command, Time now);
@@ -177,6 +186,7 @@ std::optional<WaitingRoom::Grant> perform(WaitingRoom& room, const Extend& comma
 bool perform(WaitingRoom& room, const Cancel& command, Time now);
 bool perform(WaitingRoom& room, const GoBack& command, Time now);
 CallNext::Result perform(WaitingRoom& room, const CallNext& command, Time now);
+CallOne::Result perform(WaitingRoom& room, const CallOne& command, Time now);
 Moved perform(WaitingRoom& room, const Move& command, Time now);
 bool perform(WaitingRoom& room, const Decide& command, Time now);
 bool perform(WaitingRoom& room, const News& command, Time now);

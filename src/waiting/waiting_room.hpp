@@ -159,9 +159,11 @@ class WaitingRoom {
   // All tickets end within some ticks, and are unknown at once. `false` ends at once those that are
   // left of them, and then lets newcomers in again.
   void end_room(bool has_ended);
-  // The next of those who are present, of this type if it is not empty, beyond the pace, and while
-  // paused; not more than sessions could begin.
+  // The next of those who are at their page, of this type if it is not empty, beyond the pace, and
+  // while paused; not more than sessions could begin.
   std::variant<TicketId, NotCalled> call_next(Time now, std::string_view type = {});
+  // That one likewise, wherever it stands, also if its visitor is away.
+  std::variant<TicketId, NotCalled> call_one(const TicketId& id, Time now);
   // So that so many of its own tier are before it, or all. It gets the arrival of whom it then
   // stands before, or behind.
   Moved move(const TicketId& id, std::size_t ahead);
@@ -287,6 +289,8 @@ class WaitingRoom {
   Slot next_to_call(std::size_t lane) const;
   KindSet kinds_to_call(std::size_t lane) const;
   Slot take_turn(std::size_t free);
+  Slot next_at_page(std::size_t lane);
+  std::variant<TicketId, NotCalled> call_by_hand(Slot slot, Time now);
   bool may_reserve(const Ticket& ticket) const;
   void keep_place(Slot slot);
   bool is_away(Slot slot) const { return line(slot).is_away(member(slot)); }

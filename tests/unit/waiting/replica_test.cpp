@@ -84,8 +84,9 @@ class Script {
     }
   }
   Command rare(std::uint64_t one, Time now) {
-    switch (below(8)) {
+    switch (below(9)) {
       case 0: return CallNext{};
+      case 6: return CallOne{id_of(one)};
       case 1: return Move{id_of(one), below(9)};
       case 2: return Decide{.is_paused = below(3) == 0};
       case 3: return Decide{.message = "soon"};

@@ -15,11 +15,11 @@ bool is_away(const Hall& hall, std::uint64_t number) {
   return report && report->is_away;
 }
 
-// Visitor 1 is inside, 2 has reserved, 3 is at its page. What has become of the process by now.
-enum class After : std::uint8_t { restart, silence };
+// Visitor 1 is inside, 2 has reserved, 3 is at its page. What was before now.
+enum class Gap : std::uint8_t { restart, silence };
 
-void begin_anew(Hall& hall, After after) {
-  if (after == After::silence) return hall.room.pardon(hall.now);
+void begin_anew(Hall& hall, Gap gap) {
+  if (gap == Gap::silence) return hall.room.pardon(hall.now);
   Written written{hall.now, {}};
   for (WaitingRoom::Listing at; hall.room.list(at, written.places);) {
   }
@@ -49,14 +49,14 @@ TEST_CASE("a visitor that reserved is away once it has not been heard of for som
 }
 
 TEST_CASE("after a restart nobody who reserved is expected at its page, and none loses its place") {
-  for (const After after : {After::restart, After::silence}) {
-    CAPTURE(static_cast<int>(after));
+  for (const Gap gap : {Gap::restart, Gap::silence}) {
+    CAPTURE(static_cast<int>(gap));
     Hall hall;
     hall.fill();
     hall.join(2);
     REQUIRE(hall.reserve(2));
     hall.join(3);
-    begin_anew(hall, after);
+    begin_anew(hall, gap);
     hall.at_page = {3};
     hall.pass(Milliseconds(5'000));
     CHECK(is_away(hall, 2));
@@ -95,6 +95,65 @@ TEST_CASE(
   CHECK(hall.is_called(3));
   hall.pass(14 * kMinute);
   CHECK(hall.is_called(2));
+}
+
+TEST_CASE("the operator calls those who are at their page, and who is away by its ticket alone") {
+  Hall hall(with_reservations(2));
+  hall.room.pause(true);
+  for (const std::uint64_t n : {2, 3}) {
+    hall.join(n);
+    REQUIRE(hall.reserve(n));
+  }
+  hall.join(4);
+  hall.at_page = {4};
+  hall.pass(2 * kMinute);
+  REQUIRE(is_away(hall, 2));
+  const auto next = [&] { return hall.room.call_next(hall.now); };
+  const auto one = [&](std::uint64_t n) { return hall.room.call_one(id_of(n), hall.now); };
+  CHECK(std::get<TicketId>(next()) == id_of(4));
+  CHECK(std::get<NotCalled>(next()) == NotCalled::all_away);
+  CHECK(std::get<NotCalled>(one(9)) == NotCalled::unknown);
+  CHECK(std::get<NotCalled>(one(4)) == NotCalled::called);
+  CHECK(std::get<TicketId>(one(3)) == id_of(3));
+  CHECK(is_away(hall, 3));
+  CHECK(hall.is_called(3));
+  CHECK_FALSE(hall.is_called(2));
+  REQUIRE(hall.enter(3));
+  REQUIRE(hall.enter(4));
+  CHECK(std::get<NotCalled>(one(2)) == NotCalled::no_room);
+  // Its place is the first one still, and its turn comes as before.
+  hall.leave(3);
+  hall.room.pause(false);
+  hall.pass(Milliseconds(2'000));
+  CHECK(hall.is_called(2));
+  CHECK(hall.enter(2));
+}
+
+TEST_CASE("a reservation that was passed over is called by its ticket, out of its turn") {
+  Terms terms = with_reservations(2);
+  terms.max_wait = 600 * kMinute;
+  terms.expected_stay = 30 * kMinute;  // so one is called at a time
+  Hall hall(terms);
+  for (const std::uint64_t n : {1, 2}) {
+    hall.join(n);
+    hall.pass(Milliseconds(1'000));
+    REQUIRE(hall.enter(n));
+  }
+  for (std::uint64_t n = 3; n <= 6; ++n) {
+    hall.join(n);
+    REQUIRE(hall.reserve(n));
+  }
+  hall.pass(2 * kMinute);
+  hall.leave(1);
+  hall.pass(Milliseconds(3'000));
+  REQUIRE(hall.is_called(3));
+  REQUIRE_FALSE(hall.is_called(6));
+  CHECK(std::get<NotCalled>(hall.room.call_next(hall.now)) == NotCalled::all_away);
+  CHECK(std::get<TicketId>(hall.room.call_one(id_of(6), hall.now)) == id_of(6));
+  CHECK(hall.enter(6));
+  hall.leave(2);
+  hall.pass(15 * kMinute);  // 3 has missed its call
+  CHECK(hall.is_called(4));
 }
 
 TEST_CASE("a reload that takes reservations from anonymous visitors keeps those that were made") {
