@@ -181,7 +181,8 @@ Renewal WaitingRoom::come_late(const TicketId& id, Time issued, Time now, const 
     return {Use::renewed, begin(id, 1, now).generation};
   }
   if (has_no_ticket_left() || refuses(user)) return {Use::over, 0};
-  if (!late.may_join || is_held()) return {Use::late, 0};
+  if (is_held()) return {Use::held, 0};
+  if (!late.may_join) return {Use::late, 0};
   seat(id, std::min(issued, now), now, late.priority, user, Wish{});
   return {Use::waits, 0};
 }
