@@ -234,6 +234,9 @@ class WaitingRoom {
   // Of a proxy that was cut off: its sessions, tickets that it has heard of, and what was given up
   // (Kind::left, Kind::ended), which is over unless it was not heard of.
   void bring_back(std::span<const Place> places, Time now);
+  // Of this proxy alone, while no row is applied: until the next tick.
+  void hold_newcomers() { newcomers_ = Newcomers::held; }
+  void admit_newcomers() { newcomers_ = Newcomers::admitted; }
   // For this proxy (happenings.hpp): others note what follows from their own orders.
   void note_events(bool notes) { happenings_.hush(!notes); }
 

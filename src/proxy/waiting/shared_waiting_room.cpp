@@ -196,6 +196,8 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
   if (is_shared()) {
     log_.backend = {.is_overloaded = health.state >= State::overloaded, .pace = pace};
     const bool goes_on = settings.on_store_failure == config::OnStoreFailure::open;
+    log_.is_to_hold = !goes_on;
+    hold_if_cut_off();
     if (log_.is_cut_off && goes_on && !log_.apart) go_apart(time);
     if (log_.apart) log_.apart->tick(time, log_.backend);
     return;

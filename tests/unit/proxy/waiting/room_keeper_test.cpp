@@ -121,6 +121,35 @@ TEST_CASE("a proxy that is cut off lets nobody in with `hold`, and tells what is
   CHECK(first.failures == 1);
 }
 
+TEST_CASE("with `hold` nobody is let by a proxy that is cut off, also where there was room") {
+  Database database;
+  const auto room = settings(5, config::OnStoreFailure::hold);
+  Proxy first(database, room);
+  Proxy second(database, room);
+  const auto has_to_wait = [](Proxy& proxy) {
+    return proxy.room->with(Clock::now(), [](waiting::WaitingRoom& its, waiting::Time now) {
+      return its.has_to_wait(now);
+    });
+  };
+  REQUIRE(first.becomes([&] { return first.room->sight(Clock::now()).proxies == 2; }));
+  REQUIRE(first.arrives() == Door::enter);
+  const Token pass{TokenKind::pass, {{7}}, 0, first.room->time_at(Clock::now())};
+  REQUIRE(first.ask(waiting::ShowPass{{pass}})->use == waiting::Use::renewed);
+  CHECK_FALSE(has_to_wait(first));
+  first.is_cut = true;
+  REQUIRE(first.becomes([&] { return first.failures == 1; }));
+  first.tick();
+  CHECK(has_to_wait(first));
+  CHECK(first.room->look_at_door({}, Clock::now()) == Door::wait);
+  CHECK_FALSE(first.arrives());
+  CHECK(first.room->honours(pass, Clock::now()));  // who is inside goes on
+  CHECK_FALSE(has_to_wait(second));
+  first.is_cut = false;
+  REQUIRE(first.becomes([&] { return first.arrives() == Door::enter; }));
+  CHECK_FALSE(has_to_wait(first));
+  CHECK(second.becomes([&] { return second.room->counts(Clock::now()).provisional > 0; }));
+}
+
 TEST_CASE("with `open` a proxy that is cut off goes on, and what became of it is told afterwards") {
   Database database;
   const auto room = settings(5, config::OnStoreFailure::open);
