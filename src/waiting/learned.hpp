@@ -70,6 +70,12 @@ class Learned {
 
   // Calls stand still. What was told before does not say how good estimates are.
   void interrupt(Time now) { interrupted_ = now; }
+  // The bounds that calls wait for are other ones from now on, and calls so many times as frequent.
+  void change_pace(double times, Time now) {
+    calls_.scale(times);
+    dispersion_.scale(times);
+    interrupt(now);
+  }
   // It is called; `joined` as when it was told.
   void learn_outcome(const Told& told, Time joined, Time now) {
     if (told.at(joined) > interrupted_) honesty_.learn(told.outcome(now - joined));

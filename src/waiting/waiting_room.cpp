@@ -37,6 +37,7 @@ void WaitingRoom::set_terms(const Terms& terms, Time now) {
     change_resources(terms, now);
   else
     stock_.set_bounds(terms.resources);
+  if (!hands_out()) change_pace(terms, now);
   const Start former = terms_.start;
   const ReserveTerms reserve = terms_.reserve;
   terms_ = terms;
@@ -328,26 +329,6 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
     turn_.may_call -= cost;
     turn_.lane = (lane_number(next) + 1) % lanes_.size();
     call(next, now);
-  }
-}
-
-void WaitingRoom::learn(Time now) {
-  const double seconds = static_cast<double>((now - last_).count()) / 1000;
-  const bool is_first = last_ == Time{};
-  const bool had_begun = has_begun();
-  last_ = now;
-  for (Lane& lane : lanes_) {
-    const Learned::Events since = std::exchange(lane.since, {});
-    if (is_first || seconds <= 0) continue;
-    // While the room fills for the first time, calls are no rate: none has to wait for an end, nor
-    // for others to have begun within the minute.
-    const std::size_t capacity = capacity_of(lane);
-    const bool is_filling = !lane.learned.knows_calls() &&
-                            begins_.remaining(now) > called().all() &&
-                            10 * sessions_of(lane) < 9 * capacity && lane.calls < 2 * capacity;
-    const bool is_used = !is_filling && (lane.line.present() > 0 || since.calls > 0);
-    lane.learned.observe(seconds, since, is_used && had_begun && !calls_nobody(),
-                         lane.line.size() - lane.called.all());
   }
 }
 

@@ -286,9 +286,12 @@ class WaitingRoom {
   void count_types(Counts& counts) const;
   std::size_t capacity_of(const Lane& lane) const;
   std::size_t sessions_of(const Lane& lane) const;
+  bool is_in_use(const Lane& lane) const;
+  std::size_t overdue(const Lane& lane) const;
   bool has_all_lanes() const;
   std::vector<Lane> lanes_of(const Terms& terms) const;
   void change_resources(const Terms& terms, Time now);
+  void change_pace(const Terms& terms, Time now);
   Slot next_to_call(std::size_t lane) const;
   KindSet kinds_to_call(std::size_t lane) const;
   Slot take_turn(std::size_t free);

@@ -10,8 +10,6 @@ namespace {
 
 // While the rate of entry is not known: so many may be called soon.
 constexpr std::size_t kNear = 20;
-// Of the sessions that may be: in use, so that calls wait for their ends.
-constexpr double kFull = 0.9;
 // Of an estimate, that is not worth a word.
 constexpr Milliseconds kShortRise{30'000};
 
@@ -85,15 +83,12 @@ std::optional<Learned::Course> WaitingRoom::course(Slot slot,
     return static_cast<std::size_t>(std::lround(its.expected(all, away)));
   };
   const Priority priority = tickets_[slot].priority;
-  const std::size_t sessions = sessions_of(its);
-  const bool is_full =
-      static_cast<double>(sessions) >= kFull * static_cast<double>(capacity_of(its));
   return its.learned.course({.tier = terms_.tiers.number_of(priority),
-                             .own = expected(ahead.own, ahead.own_away),
+                             .own = expected(ahead.own, ahead.own_away) + overdue(its),
                              .higher = expected(ahead.higher, ahead.higher_away),
                              .share = terms_.tiers.share_of(priority),
                              .lower_shares = its.line.shares_below(priority),
-                             .sessions = is_full ? sessions : 0});
+                             .sessions = is_in_use(its) ? sessions_of(its) : 0});
 }
 
 // By distance: a tenth of the expected wait.

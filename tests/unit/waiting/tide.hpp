@@ -49,6 +49,9 @@ class TidePlay {
     }
   }
 
+  // All who are inside, and all who come in from now on, stay for so many times as long.
+  void slow_down(double times) { slowness_ *= times; }
+
   WaitingRoom& room() { return room_; }
   Time now() const { return now_; }
   Counts counts() const { return room_.counts(now_); }
@@ -76,9 +79,16 @@ class TidePlay {
   void happen(const Event& event) {
     switch (event.does) {
       case Does::poll: return poll(event);
-      case Does::leave: room_.cancel(id_of(event.number), now_); return;
+      case Does::leave: return leave(event);
       case Does::look: return look(event);
     }
+  }
+  // As often as it has to, one that is inside stays for as long again.
+  void leave(const Event& event) {
+    const TicketId id = id_of(event.number);
+    const bool stays = slowness_ > 1 && room_.has_session(id) && random_.uniform() >= 1 / slowness_;
+    if (stays) return later(drawn(tide_.stay), event.number, Does::leave, event.priority);
+    room_.cancel(id, now_);
   }
   void come(Priority priority) {
     const std::uint64_t number = next_++;
@@ -124,6 +134,7 @@ class TidePlay {
   WaitingRoom room_;
   Random random_;
   Time now_ = kStart;
+  double slowness_ = 1;
   std::uint64_t next_ = 0;
   std::map<Priority, double> due_;
   std::map<Priority, std::size_t> entered_;
