@@ -3,6 +3,7 @@
 // waits for another type is not ahead.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -78,6 +79,17 @@ struct Lane {
     archive(self.type, self.line, self.learned, self.since, self.called, self.calls, self.fulfilled,
             self.passed_over);
   }
+};
+
+// How many visitors are called within some time, by what is known of that now.
+struct CallsWithin {
+  double mean = 0;
+  double variance = 0;
+  double most = 0;  // by a cap
+
+  double expected() const { return std::min(mean, most); }
+  // So many at least, in nearly all cases.
+  double surely() const;
 };
 
 // What is left of the pace of calls, and whose turn it is.

@@ -43,6 +43,7 @@ class Learned {
 
   bool knows_calls() const { return calls_.is_known(); }
   const LearnedRate& calls() const { return calls_; }
+  double dispersion() const { return dispersion_.index(); }  // of their number
 
   // Tickets that are made in higher tiers than this.
   double higher_per_second(std::size_t tier) const {

@@ -325,7 +325,7 @@ class WaitingRoom {
   Door would_give_ticket(Priority priority, const UserKey& user, const Wish* wish) const;
   Door counted(Door door);
   void stamp(Time now);
-  double calls_within(Milliseconds wait, const Lane& lane) const;
+  CallsWithin calls_within(Milliseconds wait, const Lane& lane) const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
   bool is_unspent(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
   bool was_inside(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;

@@ -53,7 +53,7 @@ Milliseconds WaitingRoom::kept_for(const Ticket& ticket) const {
 
 // How many may be called while they are away. Sessions that are free would be idle otherwise.
 std::size_t WaitingRoom::away_at_once(const Lane& lane, std::size_t free) const {
-  const double share = kAwayShare * calls_within(terms_.reserve.claim, lane);
+  const double share = kAwayShare * calls_within(terms_.reserve.claim, lane).expected();
   return std::max({static_cast<std::size_t>(share), free, std::size_t{1}});
 }
 
