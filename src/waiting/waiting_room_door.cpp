@@ -77,7 +77,7 @@ std::optional<TicketId> WaitingRoom::held_by(const UserKey& user) const {
 // The number n of which n + z sqrt(variance n / mean) is the mean: the time that n calls take
 // varies as their number does.
 double CallsWithin::surely() const {
-  if (mean <= 0) return 0;
+  if (mean <= 0 || variance <= 0) return expected();
   const double half = kSure * std::sqrt(variance / mean) / 2;
   const double root = std::sqrt(half * half + mean) - half;
   return std::min(root * root, most);
@@ -94,7 +94,8 @@ CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const
         terms_.expected_stay.value_or(std::min(terms_.idle, kShortestStay));
     const double free = std::max(capacity - static_cast<double>(sessions_of(lane)), 0.0);
     const double ends = capacity / in_seconds(believed) * seconds;
-    return {.mean = free + ends, .variance = ends, .most = most};
+    // What nobody has said is no more than a guess, for which there is no margin.
+    return {.mean = free + ends, .variance = terms_.expected_stay ? ends : 0, .most = most};
   }
   // When the first sessions have filled the room, none ends for a while: what is measured then
   // must not close the door. So sessions are believed to last as long as is said, or twice as long
