@@ -15,6 +15,10 @@ constexpr double kLateShare = 0.01;
 constexpr double kCallsTogether = 5;
 constexpr double kSecondsTogether = 5;
 
+// Of those who are away so many are called or passed over in a tick: visitors wait for an answer
+// meanwhile.
+constexpr std::size_t kAwayAtOnce = 4096;
+
 }  // namespace
 
 WaitingRoom::WaitingRoom(const Terms& terms)
@@ -94,10 +98,12 @@ void WaitingRoom::stand(Slot slot, Order order) {
   const TieredLine::Member it = member(slot);
   const bool is_present = its.is_present(it);
   const bool is_away = its.is_away(it);
+  const bool is_passed_over = bring_forward(slot);
   its.remove(it);
   its.insert(it, order);
   its.set_present(it, is_present);
   its.set_away(it, is_away);
+  if (is_passed_over) pass_over(slot);
 }
 
 std::optional<WaitingRoom::View> WaitingRoom::hear(const TicketId& id, Time now) {
@@ -167,6 +173,7 @@ void WaitingRoom::forget(Slot slot) {
   const Ticket& ticket = tickets_[slot];
   if (ticket.is_called()) --lane(slot).called.of(ticket.coming);
   deadlines_.clear(slot);
+  bring_forward(slot);
   line(slot).remove(member(slot));
   journal_.note(ticket.id);
   tickets_.give_back(slot);
@@ -222,7 +229,7 @@ void WaitingRoom::due(Slot slot, Time now) {
     return;
   }
   if (ticket.is_reserved)
-    line(slot).set_away(member(slot), true);
+    go_away(slot);
   else
     line(slot).set_present(member(slot), false);
   set_deadline(slot, kept_until);
@@ -249,21 +256,22 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
   }
 }
 
-// To its own place. It is called again once it was heard of, a reserved one as soon as may be, but
-// not before those that have missed fewer calls.
+// To its own place. It is called again once it was heard of, a reserved one as soon as may be; if
+// it is away, not before those that have missed fewer calls.
 void WaitingRoom::send_back(Slot slot) {
   Ticket& ticket = tickets_[slot];
   --lane(slot).called.of(ticket.coming);
   ticket.called = Call::none;
-  line(slot).set_away(member(slot), ticket.is_reserved && ticket.coming == Coming::away);
   if (ticket.coming != Coming::away) lane(slot).since.calls -= 1;
   stock_.take_back(ticket.id);
   journal_.note(ticket.id);
-  if (ticket.is_reserved && ticket.missed > 0)
-    lane(slot).passed_over.insert(slot);
-  else if (ticket.is_reserved)
-    line(slot).set_present(member(slot), true);
-  set_deadline(slot, ticket.heard + kept_for(ticket));
+  if (!ticket.is_reserved) {
+    set_deadline(slot, ticket.heard + kept_for(ticket));
+    return;
+  }
+  line(slot).set_present(member(slot), true);
+  if (ticket.coming == Coming::away) go_away(slot);
+  wait_for(slot);
 }
 
 // Not for a call that it missed: its own wait goes on for long enough to be called again.
@@ -278,6 +286,7 @@ void WaitingRoom::call(Slot slot, Time now) {
   if (ticket.told.is_told()) its.learned.learn_outcome(ticket.told, ticket.joined, now);
   ticket.told = {};
   ticket.coming = is_away(slot) ? Coming::away : Coming::fresh;
+  bring_forward(slot);
   its.line.call(member(slot), kinds_to_call(lane_number(slot)));
   stock_.give(ticket.id, stock_.wish(slot));
   ticket.called = Call::in_turn;
@@ -306,7 +315,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
   counts_.entry.is_paced = false;
   if (calls_nobody() || orders_.has_ended || !terms_.start.is_over(now)) return;
   const std::size_t free = room(now);
-  for (bool is_first = true;; is_first = false) {
+  for (std::size_t steps = kAwayAtOnce;;) {
     double expected = 0;
     for (const Lane& lane : lanes_) {
       // Of those who have not come yet, fewer will than of all who are called. Nothing is kept free
@@ -317,11 +326,11 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
                   static_cast<double>(lane.called.lapsed) * kLateShare;
     }
     if (expected + 0.5 >= static_cast<double>(free)) return;
-    if (is_first) bring_forward(free);
-    const Slot next = take_turn(free);
+    const Slot next = take_turn(free, steps);
     if (next == kNoSlot) return;
     // Who is away does not come at once: away_at_once() is what bounds such calls.
     const double cost = is_away(next) ? 0 : 1;
+    if (cost == 0 && steps-- == 0) return;
     if (backend.is_overloaded || backend.pace <= 0 || turn_.may_call < cost) {
       counts_.entry.is_paced = true;
       return;

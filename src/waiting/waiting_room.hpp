@@ -240,8 +240,7 @@ class WaitingRoom {
   // For this proxy (happenings.hpp): others note what follows from their own orders.
   void note_events(bool notes) { happenings_.hush(!notes); }
 
-  // waiting_room_events.cpp. Nothing is noted until it is wanted. A position is noted when a
-  // visitor is heard of: who is not, has none.
+  // waiting_room_events.cpp. Only what is wanted is noted, a position when one is heard of.
   void want_events(const EventSet& events) { happenings_.want(events); }
   std::vector<Happening> take_events(std::size_t most) { return happenings_.take(most); }
 
@@ -294,7 +293,8 @@ class WaitingRoom {
   void change_pace(const Terms& terms, Time now);
   Slot next_to_call(std::size_t lane) const;
   KindSet kinds_to_call(std::size_t lane) const;
-  Slot take_turn(std::size_t free);
+  Slot next_in_line(std::size_t free, std::size_t& steps);
+  Slot take_turn(std::size_t free, std::size_t& steps);
   Slot next_at_page(std::size_t lane);
   std::variant<TicketId, NotCalled> call_by_hand(Slot slot, Time now);
   bool may_reserve(const Ticket& ticket) const;
@@ -303,7 +303,8 @@ class WaitingRoom {
   Milliseconds kept_for(const Ticket& ticket) const;  // from when it was last heard of
   std::size_t away_at_once(const Lane& lane, std::size_t free) const;
   void pass_over(Slot slot);
-  void bring_forward(std::size_t free);
+  bool bring_forward(Slot slot);
+  void go_away(Slot slot);
   void reserve_anew(Time now);
   bool has_line() const { return tickets_.size() > called().away; }
   std::optional<Allotment> allotment(Slot slot) const;

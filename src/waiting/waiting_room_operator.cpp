@@ -107,6 +107,7 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   TieredLine& its = line(slot);
   const bool is_present = its.is_present(it);
   const bool is_away = its.is_away(it);
+  const bool is_passed_over = bring_forward(slot);
   its.remove(it);
   const Line& tier = its.of(ticket.priority);
   const std::size_t others = tier.size();
@@ -124,6 +125,7 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   }
   its.set_present(it, is_present);
   its.set_away(it, is_away);
+  if (is_passed_over) pass_over(slot);
   ticket.told = {};
   ticket.least = {};
   note_ties(slot);

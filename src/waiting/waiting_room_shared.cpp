@@ -70,8 +70,10 @@ void WaitingRoom::pardon(Time now) {
         lane(slot).since.calls -= 1;
       }
     } else {
+      const bool is_passed_over = bring_forward(slot);
       line(slot).set_present(member(slot), true);
-      line(slot).set_away(member(slot), ticket.is_reserved);
+      if (ticket.is_reserved) go_away(slot);
+      if (is_passed_over) pass_over(slot);
     }
     wait_for(slot);
   }

@@ -133,6 +133,7 @@ void WaitingRoom::heard(Slot slot, Time now) {
     ticket.poll_ms = static_cast<std::uint32_t>(poll_before_start(ticket.id, now).count());
   }
   if (its && !calls_nobody()) note_told(slot, *its, now);
+  bring_forward(slot);
   line(slot).set_present(member(slot), true);
   line(slot).set_away(member(slot), false);
   wait_for(slot);
