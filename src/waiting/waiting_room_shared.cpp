@@ -125,6 +125,7 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
     const bool may_be_away = place.kind == Place::Kind::ticket && place.is_reserved;
     if (may_be_away && now_at != kNoSlot && may_reserve(tickets_[now_at])) {
       heard(now_at, now);
+      go_away(now_at);
       keep_place(now_at);
     }
   }

@@ -16,7 +16,7 @@ bool is_away(const Hall& hall, std::uint64_t number) {
 }
 
 // Visitor 1 is inside, 2 has reserved, 3 is at its page. What was before now.
-enum class Gap : std::uint8_t { restart, silence };
+enum class Gap : std::uint8_t { restart, silence, cut_off };
 
 void begin_anew(Hall& hall, Gap gap) {
   if (gap == Gap::silence) return hall.room.pardon(hall.now);
@@ -24,6 +24,7 @@ void begin_anew(Hall& hall, Gap gap) {
   for (WaitingRoom::Listing at; hall.room.list(at, written.places);) {
   }
   hall.room = WaitingRoom(with_reservations());
+  if (gap == Gap::cut_off) return hall.room.bring_back(written.places, hall.now);
   hall.room.restore(written, hall.now);
 }
 
@@ -69,6 +70,30 @@ TEST_CASE("after a restart nobody who reserved is expected at its page, and none
     CHECK_FALSE(hall.enter(2));
     hall.leave(3);
     CHECK(hall.enter(2));
+  }
+}
+
+TEST_CASE("after a restart a visitor at its page is called at once behind fifty that are away") {
+  for (const Gap gap : {Gap::restart, Gap::silence, Gap::cut_off}) {
+    CAPTURE(static_cast<int>(gap));
+    Terms terms = with_reservations();
+    terms.max_wait = 600 * kMinute;
+    Hall hall(terms);
+    hall.fill();
+    for (std::uint64_t n = 2; n <= 51; ++n) {
+      hall.join(n);
+      REQUIRE(hall.reserve(n));
+    }
+    hall.join(52);
+    begin_anew(hall, gap);
+    hall.room.hear(id_of(52), hall.now);
+    CHECK(hall.room.counts(hall.now).active == 1);
+    hall.pass(Milliseconds(1'000));
+    REQUIRE(is_away(hall, 51));
+    hall.leave(1);
+    hall.pass(kTick);
+    CHECK(hall.is_called(52));
+    CHECK(hall.is_called(2));
   }
 }
 
