@@ -81,7 +81,8 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
     ++counts_.tiers[terms_.tiers.number_of(ticket.priority)].fulfilled;
     ++lane(slot).fulfilled;
     note(Event::fulfilled, slot, now);
-    const Stood stood{ticket.joined, ticket.priority, ticket.missed, ticket.failed};
+    const Stood stood{ticket.joined, ticket.priority, ticket.missed, ticket.failed,
+                      ticket.is_reserved};
     forget(slot);
     begins_.add(now);
     ++counts_.fulfilled;
@@ -111,6 +112,7 @@ bool WaitingRoom::go_back(const TicketId& id, Time now) {
   lane(slot).since.calls -= 1;
   tickets_[slot].missed = where->missed;
   tickets_[slot].failed = static_cast<std::uint8_t>(where->failed + 1);
+  tickets_[slot].is_reserved = where->is_reserved && terms_.reserve.is_on();
   heard(slot, now);
   return true;
 }

@@ -304,6 +304,26 @@ TEST_CASE("who has missed calls is called again after those who have missed fewe
   CHECK(hall.enter(5));
 }
 
+TEST_CASE("a reservation is one still when its visitor came in to a failure") {
+  for (const bool has_reserved : {true, false}) {
+    CAPTURE(has_reserved);
+    Hall hall;
+    hall.fill();
+    hall.join(2);
+    if (has_reserved) REQUIRE(hall.reserve(2));
+    hall.at_page = {2};
+    hall.leave(1);
+    hall.pass(Milliseconds(5'000));
+    REQUIRE(hall.enter(2));
+    REQUIRE(hall.room.go_back(id_of(2), hall.now));
+    hall.inside.clear();
+    CHECK(hall.view(2)->is_reserved == has_reserved);
+    hall.pass(20 * kMinute);
+    REQUIRE(hall.view(2).has_value() == has_reserved);  // the control: it is given up
+    if (has_reserved) CHECK(hall.enter(2));
+  }
+}
+
 TEST_CASE("a pause takes back the call of who is away, which is called again after it") {
   Hall hall;
   hall.fill();
