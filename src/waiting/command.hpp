@@ -77,15 +77,10 @@ struct Extend : ByToken<4> {
   using Result = std::optional<WaitingRoom::Grant>;
 };
 
-// `user`: Happening::user.
+// `user`: Happening::user. A name does not go into the log: the proxy that was asked has it.
 struct Reserve : ByToken<5> {
   using Result = std::optional<WaitingRoom::Grant>;
   std::string user{};
-
-  template <class Self, class Archive>
-  static void fields(Self& self, Archive& archive) {
-    archive(self.token, self.user);
-  }
 };
 
 // Whether there was one. Not by its visitor: `why`.

@@ -104,6 +104,16 @@ class Script {
 
 Time after(Time now, Random& random) { return now + Milliseconds(random.next() % 400); }
 
+TEST_CASE("a row holds no name of a user") {
+  const Token ticket{TokenKind::ticket, id_of(1), 0, kStart};
+  const LogEntry entry{id_of(9), 1, {}, {Reserve{{ticket}, "\"ann-of-the-shop\""}}};
+  const std::string bytes = to_bytes(entry);
+  CHECK(bytes.find("ann-of") == std::string::npos);
+  const auto read = read_entry(bytes);
+  REQUIRE(read);
+  CHECK(std::get<Reserve>(read->commands.front()).token.id == id_of(1));
+}
+
 TEST_CASE("the same rows make the same waiting room, also from an archive on") {
   constexpr int kRows = 6'000;
   Script script(7);

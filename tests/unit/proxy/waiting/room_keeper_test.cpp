@@ -61,6 +61,41 @@ TEST_CASE("a reservation that one proxy made is one for the other, and calls the
   CHECK_FALSE((*again)->is_granted);
 }
 
+TEST_CASE("the user of a reservation is told by the proxy that was asked, and is not in the log") {
+  Database database;
+  config::WaitingRoom room = one_place();
+  room.tickets.reserve = config::WaitingReserve{.anonymous = true};
+  room.webhook = config::WaitingWebhook{.route = "hooks"};
+  Proxy first(database, room);
+  Proxy second(database, room);
+  REQUIRE(first.becomes([&] { return first.room->sight(Clock::now()).proxies == 2; }));
+  REQUIRE(first.arrives() == Door::enter);
+  REQUIRE(first.joins(1));
+  REQUIRE(first.joins(2));
+  first.tick();  // from then on events are noted
+  second.tick();
+  const auto reserve = [](Proxy& proxy, std::uint8_t number, const std::string& user) {
+    Token ticket = proxy.stamp(number);
+    ticket.kind = TokenKind::ticket;
+    const auto granted = proxy.ask(waiting::Reserve{{ticket}, user});
+    return granted && *granted && (*granted)->is_granted;
+  };
+  const auto told = [](Proxy& proxy) {
+    std::vector<std::string> users;
+    for (const waiting::Happening& one : proxy.room->take_events(100)) {
+      if (one.event == waiting::Event::reserved) users.push_back(one.user);
+    }
+    return users;
+  };
+  REQUIRE(reserve(second, 1, "\"ann-of-the-shop\""));
+  REQUIRE(reserve(first, 2, "\"bob-of-the-shop\""));
+  CHECK(told(second) == std::vector<std::string>{"\"ann-of-the-shop\""});
+  CHECK(told(first) == std::vector<std::string>{"\"bob-of-the-shop\""});
+  const std::lock_guard lock(database.mutex);
+  for (const store::RoomRow& row : database.rows["sale"])
+    CHECK(row.entry.find("of-the-shop") == std::string::npos);
+}
+
 TEST_CASE("a proxy that is behind a snapshot takes it, and goes on") {
   Database database;
   Proxy first(database, one_place());
