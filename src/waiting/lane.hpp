@@ -88,6 +88,10 @@ struct Lane {
     return static_cast<double>(all.present - away.present) +
            learned.away_come() * static_cast<double>(away.present);
   }
+  // The rest of those who are away.
+  double not_expected(const Line::Ahead& away) const {
+    return static_cast<double>(away.all) - learned.away_come() * static_cast<double>(away.present);
+  }
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {

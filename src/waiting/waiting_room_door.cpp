@@ -45,8 +45,12 @@ Space WaitingRoom::space(Priority priority, const Wish* wish) const {
   const double calls = within.surely();
   double before = static_cast<double>(lane.called.all() - lane.called.away) +
                   lane.learned.away_come() * static_cast<double>(lane.called.away);
+  double away = (1 - lane.learned.away_come()) * static_cast<double>(lane.called.away);
   lane.line.each([&](Priority its, const Line& line) {
-    if (its >= priority) before += lane.expected(line.total(), lane.line.away_of(its).total());
+    if (its < priority) return;
+    const Line::Ahead its_away = lane.line.away_of(its).total();
+    before += lane.expected(line.total(), its_away);
+    away += lane.not_expected(its_away);
   });
   // Of a first few in a second nothing follows for all that time.
   const bool is_rate_known = lane.learned.knows_calls() || terms_.per_minute > 0;
@@ -54,12 +58,12 @@ Space WaitingRoom::space(Priority priority, const Wish* wish) const {
       is_rate_known
           ? lane.learned.higher_per_second(terms_.tiers.number_of(priority)) * in_seconds(wait)
           : 0;
-  Space line{before, std::max(calls - higher, 1.0)};
+  Space line{before, std::max(calls - higher, 1.0), away};
   // The share of its tier, or all that those who come later and go before leave: it may get either.
   const double share = terms_.tiers.share_of(priority) * calls;
-  const double own_before =
-      lane.expected(lane.line.of(priority).total(), lane.line.away_of(priority).total());
-  const Space own{own_before, share};
+  const Line::Ahead own_away = lane.line.away_of(priority).total();
+  const double own_before = lane.expected(lane.line.of(priority).total(), own_away);
+  const Space own{own_before, share, lane.not_expected(own_away)};
   if (share >= 1 && own.free() > line.free()) line = own;
   return tickets.free() < line.free() ? tickets : line;
 }

@@ -181,6 +181,29 @@ TEST_CASE("a reservation that was passed over is called by its ticket, out of it
   CHECK(hall.is_called(4));
 }
 
+TEST_CASE("those who are away and are not expected are no part of what is taken of the line") {
+  Hall hall;
+  hall.fill();
+  for (std::uint64_t n = 2; n <= 11; ++n) {
+    hall.join(n);
+    REQUIRE(hall.reserve(n));
+  }
+  const auto sum = [&] {
+    const Space space = hall.room.space(0);
+    return space.taken + space.away;
+  };
+  CHECK(hall.room.space(0).away == 0);
+  CHECK(sum() == 10);
+  hall.pass(2 * kMinute);
+  CHECK(hall.room.space(0).away == doctest::Approx(2));
+  CHECK(sum() == doctest::Approx(10));
+  hall.leave(1);
+  hall.pass(2 * kMinute);  // some are called, some are passed over
+  REQUIRE(hall.is_called(2));
+  CHECK(hall.room.space(0).away >= doctest::Approx(2));
+  CHECK(sum() == doctest::Approx(10));
+}
+
 TEST_CASE("a reload that takes reservations from anonymous visitors keeps those that were made") {
   Hall hall;
   hall.fill();

@@ -156,6 +156,16 @@ TEST_CASE("a full line refuses a second contact by itself, and the share a late 
   CHECK(may_have_more("198.51.100.1", Kind::pass));
 }
 
+TEST_CASE("tickets of visitors that are away and not expected are a network's all the same") {
+  Line line;
+  REQUIRE(line.joined("203.0.113.", 60) == 60);
+  const auto may_have_more = [&](double away) {
+    return line.shares.may_have_more(address("203.0.113.1"), line.tickets, {30, 80, away}, 0.5);
+  };
+  CHECK_FALSE(may_have_more(30));
+  CHECK(may_have_more(0));  // the control: the other ones are elsewhere
+}
+
 TEST_CASE("verified users count for no network, unless nothing bounds them") {
   for (const std::uint32_t per_user : {1U, 0U}) {
     CAPTURE(per_user);
