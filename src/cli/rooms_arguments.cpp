@@ -54,9 +54,11 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
   add_room(show, to)->required();
   add_ticket(show, to);
   CLI::App& call =
-      add_act(rooms, to, RoomsAction::call, "call", "Call the next in line, beyond the pace");
+      add_act(rooms, to, RoomsAction::call, "call",
+              "Call the next in line, or one ticket also if its visitor is away, beyond the pace");
   add_room(call, to)->required();
-  call.add_option("--count", to.count, "So many (1)")->check(CLI::Range(1, 50));
+  CLI::Option* const one = add_ticket(call, to);
+  call.add_option("--count", to.count, "So many (1)")->check(CLI::Range(1, 50))->excludes(one);
   call.add_option("--type", to.type, "Only those who ask for this type of resource");
   call.add_flag("--continue-on-error", to.continue_on_error, "Go on where one cannot be called");
   add_room(add_act(rooms, to, RoomsAction::open, "open",

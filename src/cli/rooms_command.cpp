@@ -118,6 +118,11 @@ AdminOutcome RoomsCommand::show() {
 
 // If no visitor was called, the command has failed.
 AdminOutcome RoomsCommand::call() {
+  if (!options_.ticket.empty()) {
+    return answered(post(ticket_path() + "/call", json::object()), [this](const json& answer) {
+      out_ << "called  " << member(answer, "id") << '\n';
+    });
+  }
   bool was_any = true;
   json body{{"count", options_.count}, {"continue_on_error", options_.continue_on_error}};
   if (options_.type) body["type"] = *options_.type;

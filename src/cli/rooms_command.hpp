@@ -29,7 +29,7 @@ enum class RoomsAction : std::uint8_t {
 struct RoomsOptions : AdminOptions {
   RoomsAction action = RoomsAction::list;
   std::string room;                    // empty for a list of all
-  std::string ticket;                  // of show (or empty), cancel and move
+  std::string ticket;                  // of show and call (or empty), cancel and move
   std::optional<std::string> status;   // of list
   std::optional<std::string> tier;     // of list
   std::optional<std::string> type;     // of list and call

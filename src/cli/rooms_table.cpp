@@ -129,22 +129,35 @@ void print_ticket_row(std::ostream& out, const json& ticket) {
       seconds_of(member(ticket, since)),
       seconds_of(member(ticket, is_over ? "ended_at" : "heard_at")),
       member(ticket, is_over ? "cause" : "missed") +
-          (ticket.value("reserved", false) ? ", reserved" : "")};
+          (ticket.value("reserved", false) ? ", reserved" : "") +
+          (ticket.value("away", false) ? ", away" : "")};
   print_cells(out, cells, std::array<int, 7>{32, 10, 10, 8, 20, 20, 0});
 }
 
 void print_ticket(std::ostream& out, const json& ticket) {
-  for (const char* const name : {"id",          "status",
-                                 "what",        "cause",
-                                 "ended_at",    "tier",
-                                 "position",    "ahead",
-                                 "joined_at",   "begun_at",
-                                 "waited_ms",   "heard_at",
-                                 "present",     "missed",
-                                 "reserved",    "why",
-                                 "estimate",    "claim_remaining_ms",
-                                 "type",        "resource",
-                                 "duration_ms", "remaining_max_wait_ms",
+  for (const char* const name : {"id",
+                                 "status",
+                                 "what",
+                                 "cause",
+                                 "ended_at",
+                                 "tier",
+                                 "position",
+                                 "ahead",
+                                 "joined_at",
+                                 "begun_at",
+                                 "waited_ms",
+                                 "heard_at",
+                                 "present",
+                                 "missed",
+                                 "reserved",
+                                 "away",
+                                 "why",
+                                 "estimate",
+                                 "claim_remaining_ms",
+                                 "type",
+                                 "resource",
+                                 "duration_ms",
+                                 "remaining_max_wait_ms",
                                  "until"}) {
     print_member(out, ticket, name, kMemberWidth);
   }

@@ -23,7 +23,7 @@ struct RoomChange {
   Act act = Act::open;
   std::string client;  // the address that asked for it
   std::string room;
-  std::string ticket;                   // of cancel and move
+  std::string ticket;                   // of cancel, of move, and of call if it was told
   std::optional<std::uint64_t> number;  // call: tickets called; move: the place
   std::optional<std::string> text;      // the message; of cancel: the reason
 };

@@ -37,9 +37,18 @@ void BeginLog::add(Time now) {
 
 std::size_t BeginLog::remaining(Time at) const {
   if (per_minute_ == 0) return std::numeric_limits<std::size_t>::max();
-  const auto first = std::lower_bound(times_.begin(), times_.end(), at - kMinute);
-  const auto begun = static_cast<std::size_t>(times_.end() - first);
+  const std::size_t begun = begun_since(at - kMinute);
   return begun >= per_minute_ ? 0 : per_minute_ - begun;
+}
+
+std::size_t BeginLog::excess(Time at) const {
+  const std::size_t begun = begun_since(at - kMinute);
+  return begun > per_minute_ ? begun - per_minute_ : 0;
+}
+
+std::size_t BeginLog::begun_since(Time time) const {
+  const auto first = std::lower_bound(times_.begin(), times_.end(), time);
+  return static_cast<std::size_t>(times_.end() - first);
 }
 
 std::size_t BeginLog::last_minute(Time now) const {

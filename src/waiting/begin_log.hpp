@@ -22,6 +22,8 @@ class BeginLog {
   void add(Time now);
   // How many may begin at `at`, which may lie ahead if nothing begins until then.
   std::size_t remaining(Time at) const;
+  // How many more have begun than may within 60 s, since there is a lower cap.
+  std::size_t excess(Time at) const;
   // Within the last 60 to 61 s.
   std::size_t last_minute(Time now) const;
 
@@ -41,6 +43,8 @@ class BeginLog {
       archive(self.number, self.begun);
     }
   };
+
+  std::size_t begun_since(Time time) const;
 
   std::uint32_t per_minute_;
   std::deque<Time> times_;  // of the last 60 s, if there is a cap

@@ -60,6 +60,10 @@ CallNext::Result perform(WaitingRoom& room, const CallNext& command, Time now) {
   return room.call_next(now, command.type);
 }
 
+CallOne::Result perform(WaitingRoom& room, const CallOne& command, Time now) {
+  return room.call_one(command.id, now);
+}
+
 Moved perform(WaitingRoom& room, const Move& command, Time) {
   return room.move(command.id, command.ahead);
 }

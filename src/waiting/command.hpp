@@ -77,15 +77,10 @@ struct Extend : ByToken<4> {
   using Result = std::optional<WaitingRoom::Grant>;
 };
 
-// `user`: Happening::user.
+// `user`: Happening::user. A name does not go into the log: the proxy that was asked has it.
 struct Reserve : ByToken<5> {
   using Result = std::optional<WaitingRoom::Grant>;
   std::string user{};
-
-  template <class Self, class Archive>
-  static void fields(Self& self, Archive& archive) {
-    archive(self.token, self.user);
-  }
 };
 
 // Whether there was one. Not by its visitor: `why`.
@@ -124,6 +119,15 @@ struct CallNext {
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.type);
+  }
+};
+struct CallOne {
+  using Result = CallNext::Result;
+  TicketId id;
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.id);
   }
 };
 struct Move {
@@ -166,7 +170,7 @@ struct News {
 };
 
 using Command = std::variant<Arrive, Join, Offer, Claim, ShowPass, Extend, Cancel, GoBack, CallNext,
-                             Move, Decide, News, Reserve>;
+                             Move, Decide, News, Reserve, CallOne>;
 
 Arrived perform(WaitingRoom& room, const Arrive& command, Time now);
 WaitingRoom::Contact perform(WaitingRoom& room, const Join& command, Time now);
@@ -177,6 +181,7 @@ std::optional<WaitingRoom::Grant> perform(WaitingRoom& room, const Extend& comma
 bool perform(WaitingRoom& room, const Cancel& command, Time now);
 bool perform(WaitingRoom& room, const GoBack& command, Time now);
 CallNext::Result perform(WaitingRoom& room, const CallNext& command, Time now);
+CallOne::Result perform(WaitingRoom& room, const CallOne& command, Time now);
 Moved perform(WaitingRoom& room, const Move& command, Time now);
 bool perform(WaitingRoom& room, const Decide& command, Time now);
 bool perform(WaitingRoom& room, const News& command, Time now);

@@ -8,6 +8,9 @@ namespace {
 
 constexpr double kTenth = -1.2815515655446004;      // normal quantile
 constexpr double kLongestWait = 365.0 * 24 * 3600;  // seconds: no page counts further
+// Of the wait, over its square: where hardly anything is known. The approximation of the gamma law
+// has no middle above 9.
+constexpr double kMostVariance = 4;
 
 // Seconds in which the line ahead goes down to nobody; `net`: by so many a second.
 double wait_for_calls(double calls, double net, double theta) {
@@ -53,6 +56,7 @@ std::optional<Quantiles> wait_quantiles(std::size_t ahead, const Flow& flow) {
   };
   learned(flow.calls_per_second, flow.weight, flow.dispersion);
   learned(flow.higher_per_second, flow.higher_weight, 1);
+  variance = std::min(variance, kMostVariance);
   const auto quantile = [&](double z) { return mean * variance * gamma_quantile(1 / variance, z); };
   return Quantiles{quantile(kTenth) / flow.haste, quantile(0), quantile(-kTenth)};
 }

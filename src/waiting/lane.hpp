@@ -3,6 +3,8 @@
 // waits for another type is not ahead.
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -55,22 +57,58 @@ struct Called {
   }
 };
 
+// A reserved ticket whose turn came while enough of those who are away were called. The first of
+// them is called next: that has missed fewer calls, then by tier and order.
+struct PassedOver {
+  std::uint8_t missed = 0;
+  std::uint8_t below = 0;  // the highest priority that there may be
+  Order order = 0;
+  Slot slot = kNoSlot;
+
+  auto operator<=>(const PassedOver&) const = default;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.missed, self.below, self.order, self.slot);
+  }
+};
+
 struct Lane {
   std::string type;  // of resources; empty: there are none
   TieredLine line;
   Learned learned;
   Learned::Events since;  // the last tick
   Called called;
-  std::uint64_t calls = 0;      // since the beginning
-  std::uint64_t fulfilled = 0;  // likewise: tickets that became sessions
-  // Reserved tickets that are not present in the line for now, since enough of them are called.
-  std::set<Slot> passed_over;
+  std::uint64_t calls = 0;           // since the beginning
+  std::uint64_t fulfilled = 0;       // likewise: tickets that became sessions
+  std::set<PassedOver> passed_over;  // they are not present in the line
+
+  // Of those in line those who may be called, of those who are away as many as are expected to come
+  // when they are. Who is passed over does not count: those at their page are called before.
+  double expected(const Line::Ahead& all, const Line::Ahead& away) const {
+    return static_cast<double>(all.present - away.present) +
+           learned.away_come() * static_cast<double>(away.present);
+  }
+  // The rest of those who are away.
+  double not_expected(const Line::Ahead& away) const {
+    return static_cast<double>(away.all) - learned.away_come() * static_cast<double>(away.present);
+  }
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.type, self.line, self.learned, self.since, self.called, self.calls, self.fulfilled,
             self.passed_over);
   }
+};
+
+// How many visitors are called within some time, by what is known of that now.
+struct CallsWithin {
+  double mean = 0;
+  double variance = 0;
+  double most = 0;  // by a cap
+
+  double expected() const { return std::min(mean, most); }
+  // So many at least, in nearly all cases.
+  double surely() const;
 };
 
 // What is left of the pace of calls, and whose turn it is.

@@ -36,9 +36,14 @@ class Learned {
   void came() { no_shows_ -= no_shows_ * kNoShowStep; }
   void did_not_come();
   double no_shows() const { return no_shows_; }  // share of calls
+  // Likewise of calls of visitors that were away.
+  void away_came() { away_come_ += (1 - away_come_) * kNoShowStep; }
+  void away_did_not_come() { away_come_ -= away_come_ * kNoShowStep; }
+  double away_come() const { return away_come_; }  // share
 
   bool knows_calls() const { return calls_.is_known(); }
   const LearnedRate& calls() const { return calls_; }
+  double dispersion() const { return dispersion_.index(); }  // of their number
 
   // Tickets that are made in higher tiers than this.
   double higher_per_second(std::size_t tier) const {
@@ -66,6 +71,12 @@ class Learned {
 
   // Calls stand still. What was told before does not say how good estimates are.
   void interrupt(Time now) { interrupted_ = now; }
+  // The bounds that calls wait for are other ones from now on, and calls so many times as frequent.
+  void change_pace(double times, Time now) {
+    calls_.scale(times);
+    dispersion_.scale(times);
+    interrupt(now);
+  }
   // It is called; `joined` as when it was told.
   void learn_outcome(const Told& told, Time joined, Time now) {
     if (told.at(joined) > interrupted_) honesty_.learn(told.outcome(now - joined));
@@ -76,8 +87,8 @@ class Learned {
   friend struct Archived;
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.calls_, self.dispersion_, self.came_, self.leaving_, self.no_shows_, self.seconds_,
-            self.interrupted_, self.honesty_);
+    archive(self.calls_, self.dispersion_, self.came_, self.leaving_, self.no_shows_,
+            self.away_come_, self.seconds_, self.interrupted_, self.honesty_);
   }
 
   // How quickly the share of no-shows is learned: the last 20 calls count most.
@@ -90,6 +101,7 @@ class Learned {
   std::array<LearnedRate, kMostTiers> came_;  // likewise; of all but the lowest
   LeaveRate leaving_;
   double no_shows_ = 0.1;
+  double away_come_ = 0.8;
   double seconds_ = 0;  // that calls_ was observed
   Time interrupted_{};
   Honesty honesty_;

@@ -326,12 +326,14 @@ Slot Line::at(std::size_t ahead) const {
   return slot_of(leaf.slots[ahead]);
 }
 
-std::size_t Line::before(Order order) const {
-  if (top_.empty() || order == 0) return 0;
+Line::Ahead Line::ahead_of(Order order) const {
+  if (top_.empty() || order == 0) return {};
   const Place place = after_all_of(order - 1);
   const Leaf& leaf = leaves_[place.leaf];
-  if (place.at < leaf.size) return ahead(slot_of(leaf.slots[place.at])).all;
-  return ahead(slot_of(leaf.slots[leaf.size - 1])).all + 1;
+  if (place.at < leaf.size) return ahead(slot_of(leaf.slots[place.at]));
+  const std::uint32_t last = leaf.slots[leaf.size - 1];
+  const Ahead before_last = ahead(slot_of(last));
+  return {before_last.all + 1, before_last.present + ((last & kPresent) != 0 ? 1 : 0)};
 }
 
 Order Line::order(Slot slot) const {

@@ -43,6 +43,12 @@ class Line {
   struct Ahead {
     std::size_t all = 0;
     std::size_t present = 0;
+
+    Ahead& operator+=(const Ahead& other) {
+      all += other.all;
+      present += other.present;
+      return *this;
+    }
   };
   // How many stand before it.
   Ahead ahead(Slot slot) const;
@@ -53,13 +59,15 @@ class Line {
   // The one with so many before it; kNoSlot: there is none.
   Slot at(std::size_t ahead) const;
   // How many are of a lower order.
-  std::size_t before(Order order) const;
+  Ahead ahead_of(Order order) const;
+  std::size_t before(Order order) const { return ahead_of(order).all; }
   Order order(Slot slot) const;
   bool is_present(Slot slot) const;
 
   bool has(Slot slot) const { return slot < reached_ && leaf_of_[slot] != kNoSlot; }
   std::size_t size() const { return total_.all; }
   std::size_t present() const { return total_.present; }
+  Ahead total() const { return total_; }
 
  private:
   friend struct Archived;

@@ -24,8 +24,11 @@ struct Orders {
 // Why a ticket was not called.
 enum class NotCalled : std::uint8_t {
   nobody_present,  // nobody waits who was heard of lately
+  all_away,        // likewise, but for reservations
   no_room,         // as many are called already as sessions could begin
-  room_ended
+  room_ended,
+  unknown,  // of one ticket: there is none
+  called    // likewise: it may come in already
 };
 
 enum class Moved : std::uint8_t {

@@ -27,6 +27,7 @@ enum class Use : std::uint8_t {
   kept,     // goes on with the pass it has: another request was given the next one
   waits,    // a pass of generation 0 that came late: its visitor has a ticket
   late,     // the same: its visitor may have none now, and keeps the pass
+  held,     // the same: no visitor gets one now, since none can be written down
   over,     // no such session, and none can begin: it is a first contact
   copied    // this pass and its successor are both in use: the session has been ended
 };

@@ -23,6 +23,11 @@ class MeanRate {
   double events() const { return events_; }
   // How many events the rate rests on: an exponentially forgetting mean is worth two windows.
   double weight() const { return std::min(events_, rate_ * (age_ < window_ ? age_ : 2 * window_)); }
+  // So many times as many come from now on.
+  void scale(double times) {
+    rate_ *= times;
+    events_ *= times;
+  }
   // Takes over what another has learned within its shorter window.
   void restart(const MeanRate& recent) {
     rate_ = recent.rate_;
@@ -59,6 +64,10 @@ class LearnedRate {
     const double deviation = std::sqrt(dispersion * steady_.per_second() / (2 * kRecent));
     if (std::abs(recent_.per_second() - steady_.per_second()) > 3.5 * deviation)
       steady_.restart(recent_);
+  }
+  void scale(double times) {
+    recent_.scale(times);
+    steady_.scale(times);
   }
   // After ten events in ten seconds or more.
   bool is_known() const {
@@ -97,6 +106,12 @@ class Dispersion {
     mean_ += off / windows_;
     variance_ += (off * (events_ - mean_) - variance_) / windows_;
     seconds_ = events_ = 0;
+  }
+  // As uneven, of so many times as many events.
+  void scale(double times) {
+    events_ *= times;
+    mean_ *= times;
+    variance_ *= times;
   }
   // As if some windows with independent events had been seen before.
   double index() const {

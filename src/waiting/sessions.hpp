@@ -48,10 +48,11 @@ struct Stood {
   Priority priority = 0;
   std::uint8_t missed = 0;  // calls
   std::uint8_t failed = 0;  // entries, whose first response was a failure
+  bool is_reserved = false;
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.joined, self.priority, self.missed, self.failed);
+    archive(self.joined, self.priority, self.missed, self.failed, self.is_reserved);
   }
 };
 

@@ -41,6 +41,12 @@ const Line& TieredLine::of(Priority priority) const {
   return found != nullptr ? found->line : kEmpty;
 }
 
+const Line& TieredLine::away_of(Priority priority) const {
+  static const Line kEmpty;
+  const Lane* const found = find(priority);
+  return found != nullptr ? found->away : kEmpty;
+}
+
 void TieredLine::insert(const Member& member, Order order) {
   lane(member.priority).line.insert(member.slot, order, member.kind);
 }
@@ -49,10 +55,27 @@ void TieredLine::insert_before(const Member& member, Slot next) {
   lane(member.priority).line.insert_before(member.slot, next, member.kind);
 }
 
-void TieredLine::remove(const Member& member) { lane(member.priority).line.remove(member.slot); }
+void TieredLine::remove(const Member& member) {
+  set_away(member, false);
+  lane(member.priority).line.remove(member.slot);
+}
 
 void TieredLine::set_present(const Member& member, bool is_present) {
-  lane(member.priority).line.set_present(member.slot, is_present);
+  Lane& its = lane(member.priority);
+  its.line.set_present(member.slot, is_present);
+  if (its.away.has(member.slot)) its.away.set_present(member.slot, is_present);
+}
+
+void TieredLine::set_away(const Member& member, bool is_away) {
+  Lane& its = lane(member.priority);
+  if (its.away.has(member.slot) == is_away) return;
+  if (!is_away) return its.away.remove(member.slot);
+  its.away.insert(member.slot, its.line.order(member.slot));
+  its.away.set_present(member.slot, its.line.is_present(member.slot));
+}
+
+bool TieredLine::is_away(const Member& member) const {
+  return away_of(member.priority).has(member.slot);
 }
 
 bool TieredLine::is_present(const Member& member) const {
@@ -64,10 +87,11 @@ TieredLine::Ahead TieredLine::ahead(const Member& member) const {
   for (const Lane& lane : lanes_) {
     if (lane.priority == member.priority) {
       ahead.own = lane.line.ahead(member.slot);
+      if (lane.away.size() > 0) ahead.own_away = lane.away.ahead_of(lane.line.order(member.slot));
       break;
     }
-    ahead.higher.all += lane.line.size();
-    ahead.higher.present += lane.line.present();
+    ahead.higher += lane.line.total();
+    ahead.higher_away += lane.away.total();
   }
   return ahead;
 }
@@ -90,6 +114,7 @@ void TieredLine::call(const Member& member, std::uint32_t kinds) {
     if (lane.priority != member.priority) continue;
     lane.owed = std::max(lane.owed - 1, 0.0);
     lane.line.set_present(member.slot, false);
+    if (lane.away.has(member.slot)) lane.away.remove(member.slot);
   }
 }
 
@@ -129,6 +154,12 @@ std::size_t TieredLine::present() const {
   std::size_t present = 0;
   for (const Lane& lane : lanes_) present += lane.line.present();
   return present;
+}
+
+Line::Ahead TieredLine::away() const {
+  Line::Ahead away;
+  for (const Lane& lane : lanes_) away += lane.away.total();
+  return away;
 }
 
 }  // namespace spillway::waiting

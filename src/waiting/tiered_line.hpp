@@ -39,10 +39,16 @@ class TieredLine {
   void remove(const Member& member);
   void set_present(const Member& member, bool is_present);
   bool is_present(const Member& member) const;
+  // Its visitor is not at its page, whether it may be called or not. One that is called is not
+  // counted so, and who is put in line is not away.
+  void set_away(const Member& member, bool is_away);
+  bool is_away(const Member& member) const;
 
   struct Ahead {
-    Line::Ahead own;     // of its tier
-    Line::Ahead higher;  // all of higher tiers
+    Line::Ahead own;       // of its tier
+    Line::Ahead higher;    // all of higher tiers
+    Line::Ahead own_away;  // of these those who are away
+    Line::Ahead higher_away;
 
     std::size_t all() const { return own.all + higher.all; }
   };
@@ -54,8 +60,9 @@ class TieredLine {
   // tiers are owed changes. A tier of which nobody could have been called is owed nothing by it.
   void call(const Member& member, std::uint32_t kinds = UINT32_MAX);
 
-  // Of its own tier, as Line::at() and the like.
+  // Of its own tier, as Line::at() and the like; of those who are away.
   const Line& of(Priority priority) const;
+  const Line& away_of(Priority priority) const;
   // The sum of the shares of lower tiers that have a present ticket.
   double shares_below(Priority priority) const;
 
@@ -64,6 +71,7 @@ class TieredLine {
   std::size_t before(Priority priority, Order order) const;
   std::size_t size() const;
   std::size_t present() const;
+  Line::Ahead away() const;
 
   // Calls see(Priority, const Line&) for each, the highest first.
   template <class See>
@@ -83,10 +91,11 @@ class TieredLine {
     double share = 0;
     double owed = 0;  // calls
     Line line;
+    Line away;  // those of `line`, as they are there
 
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
-      archive(self.priority, self.share, self.owed, self.line);
+      archive(self.priority, self.share, self.owed, self.line, self.away);
     }
   };
 

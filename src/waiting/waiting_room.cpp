@@ -15,6 +15,10 @@ constexpr double kLateShare = 0.01;
 constexpr double kCallsTogether = 5;
 constexpr double kSecondsTogether = 5;
 
+// Of those who are away so many are called or passed over in a tick: visitors wait for an answer
+// meanwhile.
+constexpr std::size_t kAwayAtOnce = 4096;
+
 }  // namespace
 
 WaitingRoom::WaitingRoom(const Terms& terms)
@@ -37,6 +41,7 @@ void WaitingRoom::set_terms(const Terms& terms, Time now) {
     change_resources(terms, now);
   else
     stock_.set_bounds(terms.resources);
+  if (!hands_out()) change_pace(terms, now);
   const Start former = terms_.start;
   const ReserveTerms reserve = terms_.reserve;
   terms_ = terms;
@@ -92,9 +97,13 @@ void WaitingRoom::stand(Slot slot, Order order) {
   TieredLine& its = line(slot);
   const TieredLine::Member it = member(slot);
   const bool is_present = its.is_present(it);
+  const bool is_away = its.is_away(it);
+  const bool is_passed_over = bring_forward(slot);
   its.remove(it);
   its.insert(it, order);
   its.set_present(it, is_present);
+  its.set_away(it, is_away);
+  if (is_passed_over) pass_over(slot);
 }
 
 std::optional<WaitingRoom::View> WaitingRoom::hear(const TicketId& id, Time now) {
@@ -164,6 +173,7 @@ void WaitingRoom::forget(Slot slot) {
   const Ticket& ticket = tickets_[slot];
   if (ticket.is_called()) --lane(slot).called.of(ticket.coming);
   deadlines_.clear(slot);
+  bring_forward(slot);
   line(slot).remove(member(slot));
   journal_.note(ticket.id);
   tickets_.give_back(slot);
@@ -218,7 +228,10 @@ void WaitingRoom::due(Slot slot, Time now) {
     end_ticket(slot, has_waited ? Ended::own_max_wait : Ended::abandoned, now);
     return;
   }
-  if (!ticket.is_reserved) line(slot).set_present(member(slot), false);
+  if (ticket.is_reserved)
+    go_away(slot);
+  else
+    line(slot).set_present(member(slot), false);
   set_deadline(slot, kept_until);
 }
 
@@ -235,6 +248,7 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
     wait_for(slot);
     return;
   }
+  if (ticket.coming == Coming::away) lane(slot).learned.away_did_not_come();
   if (++ticket.missed >= terms_.attempts) {
     end_ticket(slot, Ended::not_claimed, now);
   } else {
@@ -242,8 +256,8 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
   }
 }
 
-// To its own place. It is called again once it was heard of, a reserved one as soon as may be, but
-// not before those that have missed fewer calls.
+// To its own place. It is called again once it was heard of, a reserved one as soon as may be; if
+// it is away, not before those that have missed fewer calls.
 void WaitingRoom::send_back(Slot slot) {
   Ticket& ticket = tickets_[slot];
   --lane(slot).called.of(ticket.coming);
@@ -251,11 +265,13 @@ void WaitingRoom::send_back(Slot slot) {
   if (ticket.coming != Coming::away) lane(slot).since.calls -= 1;
   stock_.take_back(ticket.id);
   journal_.note(ticket.id);
-  if (ticket.is_reserved && ticket.missed > 0)
-    lane(slot).passed_over.insert(slot);
-  else if (ticket.is_reserved)
-    line(slot).set_present(member(slot), true);
-  set_deadline(slot, ticket.heard + kept_for(ticket));
+  if (!ticket.is_reserved) {
+    set_deadline(slot, ticket.heard + kept_for(ticket));
+    return;
+  }
+  line(slot).set_present(member(slot), true);
+  if (ticket.coming == Coming::away) go_away(slot);
+  wait_for(slot);
 }
 
 // Not for a call that it missed: its own wait goes on for long enough to be called again.
@@ -269,11 +285,12 @@ void WaitingRoom::call(Slot slot, Time now) {
   Lane& its = lane(slot);
   if (ticket.told.is_told()) its.learned.learn_outcome(ticket.told, ticket.joined, now);
   ticket.told = {};
+  ticket.coming = is_away(slot) ? Coming::away : Coming::fresh;
+  bring_forward(slot);
   its.line.call(member(slot), kinds_to_call(lane_number(slot)));
   stock_.give(ticket.id, stock_.wish(slot));
   ticket.called = Call::in_turn;
   ticket.extended = 0;
-  ticket.coming = is_away(ticket, now) ? Coming::away : Coming::fresh;
   ++its.called.of(ticket.coming);
   ++its.calls;
   const Milliseconds poll = ticket.interval();
@@ -298,7 +315,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
   counts_.entry.is_paced = false;
   if (calls_nobody() || orders_.has_ended || !terms_.start.is_over(now)) return;
   const std::size_t free = room(now);
-  for (bool is_first = true;; is_first = false) {
+  for (std::size_t steps = kAwayAtOnce;;) {
     double expected = 0;
     for (const Lane& lane : lanes_) {
       // Of those who have not come yet, fewer will than of all who are called. Nothing is kept free
@@ -309,11 +326,11 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
                   static_cast<double>(lane.called.lapsed) * kLateShare;
     }
     if (expected + 0.5 >= static_cast<double>(free)) return;
-    if (is_first) bring_forward(free);
-    const Slot next = take_turn(free, now);
+    const Slot next = take_turn(free, steps);
     if (next == kNoSlot) return;
     // Who is away does not come at once: away_at_once() is what bounds such calls.
-    const double cost = is_away(tickets_[next], now) ? 0 : 1;
+    const double cost = is_away(next) ? 0 : 1;
+    if (cost == 0 && steps-- == 0) return;
     if (backend.is_overloaded || backend.pace <= 0 || turn_.may_call < cost) {
       counts_.entry.is_paced = true;
       return;
@@ -321,26 +338,6 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
     turn_.may_call -= cost;
     turn_.lane = (lane_number(next) + 1) % lanes_.size();
     call(next, now);
-  }
-}
-
-void WaitingRoom::learn(Time now) {
-  const double seconds = static_cast<double>((now - last_).count()) / 1000;
-  const bool is_first = last_ == Time{};
-  const bool had_begun = has_begun();
-  last_ = now;
-  for (Lane& lane : lanes_) {
-    const Learned::Events since = std::exchange(lane.since, {});
-    if (is_first || seconds <= 0) continue;
-    // While the room fills for the first time, calls are no rate: none has to wait for an end, nor
-    // for others to have begun within the minute.
-    const std::size_t capacity = capacity_of(lane);
-    const bool is_filling = !lane.learned.knows_calls() &&
-                            begins_.remaining(now) > called().all() &&
-                            10 * sessions_of(lane) < 9 * capacity && lane.calls < 2 * capacity;
-    const bool is_used = !is_filling && (lane.line.present() > 0 || since.calls > 0);
-    lane.learned.observe(seconds, since, is_used && had_begun && !calls_nobody(),
-                         lane.line.size() - lane.called.all());
   }
 }
 

@@ -31,6 +31,7 @@
 #include "waiting/provisional.hpp"
 #include "waiting/recently_ended.hpp"
 #include "waiting/recovery.hpp"
+#include "waiting/report.hpp"
 #include "waiting/sessions.hpp"
 #include "waiting/stock.hpp"
 #include "waiting/terms.hpp"
@@ -158,29 +159,19 @@ class WaitingRoom {
   // All tickets end within some ticks, and are unknown at once. `false` ends at once those that are
   // left of them, and then lets newcomers in again.
   void end_room(bool has_ended);
-  // The next of those who are present, of this type if it is not empty, beyond the pace, and while
-  // paused; not more than sessions could begin.
+  // The next of those who are at their page, of this type if it is not empty, beyond the pace, and
+  // while paused; not more than sessions could begin.
   std::variant<TicketId, NotCalled> call_next(Time now, std::string_view type = {});
+  // That one likewise, wherever it stands, also if its visitor is away.
+  std::variant<TicketId, NotCalled> call_one(const TicketId& id, Time now);
   // So that so many of its own tier are before it, or all. It gets the arrival of whom it then
   // stands before, or behind.
   Moved move(const TicketId& id, std::size_t ahead);
-  struct Report {
-    TicketId id;
-    View view;
-    Time heard{};             // when it was last
-    bool is_present = false;  // it is waiting, and was heard of lately
-    std::uint32_t missed = 0;
-    std::size_t lane = 0;
-  };
+  using Report = waiting::Report;
   std::optional<Report> inspect(const TicketId& id, Time now) const;
-  // The next `most` in line behind this one, or behind its arrival if it has ended.
-  struct Cursor {
-    Time joined{};
-    TicketId id;
-    Priority priority = 0;
-    std::size_t lane = 0;
-  };
-  // Lane by lane. `tier`: of this priority alone; `type`: of this lane.
+  using Cursor = waiting::Cursor;
+  // The next `most` in line behind that one, or behind its arrival if it has ended, lane by lane.
+  // `tier`: of this priority alone; `type`: of this lane.
   std::vector<Report> list_line(const std::optional<Cursor>& after, std::size_t most, Time now,
                                 std::optional<Priority> tier = std::nullopt,
                                 std::string_view type = {}) const;
@@ -243,11 +234,13 @@ class WaitingRoom {
   // Of a proxy that was cut off: its sessions, tickets that it has heard of, and what was given up
   // (Kind::left, Kind::ended), which is over unless it was not heard of.
   void bring_back(std::span<const Place> places, Time now);
+  // Of this proxy alone, while no row is applied: until the next tick.
+  void hold_newcomers() { newcomers_ = Newcomers::held; }
+  void admit_newcomers() { newcomers_ = Newcomers::admitted; }
   // For this proxy (happenings.hpp): others note what follows from their own orders.
   void note_events(bool notes) { happenings_.hush(!notes); }
 
-  // waiting_room_events.cpp. Nothing is noted until it is wanted. A position is noted when a
-  // visitor is heard of: who is not, has none.
+  // waiting_room_events.cpp. Only what is wanted is noted, a position when one is heard of.
   void want_events(const EventSet& events) { happenings_.want(events); }
   std::vector<Happening> take_events(std::size_t most) { return happenings_.take(most); }
 
@@ -292,19 +285,26 @@ class WaitingRoom {
   void count_types(Counts& counts) const;
   std::size_t capacity_of(const Lane& lane) const;
   std::size_t sessions_of(const Lane& lane) const;
+  bool is_in_use(const Lane& lane) const;
+  std::size_t overdue(const Lane& lane) const;
   bool has_all_lanes() const;
   std::vector<Lane> lanes_of(const Terms& terms) const;
   void change_resources(const Terms& terms, Time now);
+  void change_pace(const Terms& terms, Time now);
   Slot next_to_call(std::size_t lane) const;
   KindSet kinds_to_call(std::size_t lane) const;
-  Slot take_turn(std::size_t free, Time now);
+  Slot next_in_line(std::size_t free, std::size_t& steps);
+  Slot take_turn(std::size_t free, std::size_t& steps);
+  Slot next_at_page(std::size_t lane);
+  std::variant<TicketId, NotCalled> call_by_hand(Slot slot, Time now);
   bool may_reserve(const Ticket& ticket) const;
   void keep_place(Slot slot);
-  bool is_away(const Ticket& ticket, Time now) const;
+  bool is_away(Slot slot) const { return line(slot).is_away(member(slot)); }
   Milliseconds kept_for(const Ticket& ticket) const;  // from when it was last heard of
   std::size_t away_at_once(const Lane& lane, std::size_t free) const;
   void pass_over(Slot slot);
-  void bring_forward(std::size_t free);
+  bool bring_forward(Slot slot);
+  void go_away(Slot slot);
   void reserve_anew(Time now);
   bool has_line() const { return tickets_.size() > called().away; }
   std::optional<Allotment> allotment(Slot slot) const;
@@ -326,7 +326,7 @@ class WaitingRoom {
   Door would_give_ticket(Priority priority, const UserKey& user, const Wish* wish) const;
   Door counted(Door door);
   void stamp(Time now);
-  double calls_within(Milliseconds wait, const Lane& lane) const;
+  CallsWithin calls_within(Milliseconds wait, const Lane& lane) const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
   bool is_unspent(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
   bool was_inside(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;

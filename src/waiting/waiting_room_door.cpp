@@ -1,5 +1,7 @@
 // Who has to wait at all, and who is told that there is no place.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "waiting/waiting_room.hpp"
 
@@ -10,6 +12,9 @@ namespace {
 // Sessions are believed to last for so long at least, until calls have been seen, where nothing is
 // said of them.
 constexpr Milliseconds kShortestStay{30'000};
+
+// The normal quantile with which a visitor that gets a place reaches it in time: 99 %.
+constexpr double kSure = 2.326;
 
 double in_seconds(Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
 
@@ -36,20 +41,29 @@ Space WaitingRoom::space(Priority priority, const Wish* wish) const {
   Milliseconds wait = terms_.max_wait;
   if (wish != nullptr && wish->max_wait_ms > 0)
     wait = std::min(wait, Milliseconds(wish->max_wait_ms));
-  const double calls = calls_within(wait, lane);
-  std::size_t before = lane.called.all();
-  lane.line.each(
-      [&](Priority its, const Line& line) { before += its >= priority ? line.present() : 0; });
+  const CallsWithin within = calls_within(wait, lane);
+  const double calls = within.surely();
+  double before = static_cast<double>(lane.called.all() - lane.called.away) +
+                  lane.learned.away_come() * static_cast<double>(lane.called.away);
+  double away = (1 - lane.learned.away_come()) * static_cast<double>(lane.called.away);
+  lane.line.each([&](Priority its, const Line& line) {
+    if (its < priority) return;
+    const Line::Ahead its_away = lane.line.away_of(its).total();
+    before += lane.expected(line.total(), its_away);
+    away += lane.not_expected(its_away);
+  });
   // Of a first few in a second nothing follows for all that time.
   const bool is_rate_known = lane.learned.knows_calls() || terms_.per_minute > 0;
   const double higher =
       is_rate_known
           ? lane.learned.higher_per_second(terms_.tiers.number_of(priority)) * in_seconds(wait)
           : 0;
-  Space line{static_cast<double>(before), std::max(calls - higher, 1.0)};
+  Space line{before, std::max(calls - higher, 1.0), away};
   // The share of its tier, or all that those who come later and go before leave: it may get either.
   const double share = terms_.tiers.share_of(priority) * calls;
-  const Space own{static_cast<double>(lane.line.of(priority).present()), share};
+  const Line::Ahead own_away = lane.line.away_of(priority).total();
+  const double own_before = lane.expected(lane.line.of(priority).total(), own_away);
+  const Space own{own_before, share, lane.not_expected(own_away)};
   if (share >= 1 && own.free() > line.free()) line = own;
   return tickets.free() < line.free() ? tickets : line;
 }
@@ -64,27 +78,45 @@ std::optional<TicketId> WaitingRoom::held_by(const UserKey& user) const {
   return held.empty() ? std::nullopt : std::optional(held.front());
 }
 
-double WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const {
+// The number n of which n + z sqrt(variance n / mean) is the mean: the time that n calls take
+// varies as their number does.
+double CallsWithin::surely() const {
+  if (mean <= 0 || variance <= 0) return expected();
+  const double half = kSure * std::sqrt(variance / mean) / 2;
+  const double root = std::sqrt(half * half + mean) - half;
+  return std::min(root * root, most);
+}
+
+CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const {
   const double capacity = static_cast<double>(capacity_of(lane));
   const double seconds = in_seconds(wait);
+  const double most = terms_.per_minute == 0 ? std::numeric_limits<double>::max()
+                                             : terms_.per_minute * seconds / 60;
   if (!lane.learned.knows_calls() || !has_begun()) {
     // No crowd of a first minute gets places for a whole day.
     const Milliseconds believed =
         terms_.expected_stay.value_or(std::min(terms_.idle, kShortestStay));
-    const double stay = in_seconds(believed);
     const double free = std::max(capacity - static_cast<double>(sessions_of(lane)), 0.0);
-    const double calls = free + capacity / stay * seconds;
-    return terms_.per_minute == 0 ? calls : std::min(calls, terms_.per_minute * seconds / 60);
+    const double ends = capacity / in_seconds(believed) * seconds;
+    // What nobody has said is no more than a guess, for which there is no margin.
+    return {.mean = free + ends, .variance = terms_.expected_stay ? ends : 0, .most = most};
   }
   // When the first sessions have filled the room, none ends for a while: what is measured then
   // must not close the door. So sessions are believed to last as long as is said, or twice as long
   // as they may idle, until a quarter of an hour has shown it.
   const double believed = capacity / in_seconds(terms_.expected_stay.value_or(2 * terms_.idle));
-  const double faith = lane.learned.calls().age() / LearnedRate::kSteady;
-  const double measured = lane.learned.calls().per_second();
+  const LearnedRate& calls = lane.learned.calls();
+  const double faith = calls.age() / LearnedRate::kSteady;
+  const double measured = calls.per_second();
   const double both = faith * measured + (1 - faith) * believed;
   // What is said is as likely too long as too short.
-  return (terms_.expected_stay ? both : std::max(measured, both)) * seconds;
+  const double rate = terms_.expected_stay ? both : std::max(measured, both);
+  const double mean = rate * seconds;
+  const double dispersion = lane.learned.dispersion();
+  const double unknown = faith * measured * seconds;  // it may be off by as much as calls vary
+  return {.mean = mean,
+          .variance = dispersion * (mean + unknown * unknown / calls.weight()),
+          .most = most};
 }
 
 WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority, const UserKey& user) {

@@ -70,7 +70,10 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
   Ticket& ticket = tickets_[slot];
   if (!ticket.is_called()) return std::nullopt;
   if (ticket.coming == Coming::fresh) lane(slot).learned.came();
-  if (ticket.coming == Coming::away) lane(slot).since.calls += 1;  // that it comes was not known
+  if (ticket.coming == Coming::away) {
+    lane(slot).since.calls += 1;  // that it comes was not known
+    lane(slot).learned.away_came();
+  }
   // Those who came before and found no room go first.
   const bool goes_first = ticket.coming == Coming::at_door;
   if (room(now) > (goes_first ? 0 : called().at_door)) {
@@ -78,7 +81,8 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
     ++counts_.tiers[terms_.tiers.number_of(ticket.priority)].fulfilled;
     ++lane(slot).fulfilled;
     note(Event::fulfilled, slot, now);
-    const Stood stood{ticket.joined, ticket.priority, ticket.missed, ticket.failed};
+    const Stood stood{ticket.joined, ticket.priority, ticket.missed, ticket.failed,
+                      ticket.is_reserved};
     forget(slot);
     begins_.add(now);
     ++counts_.fulfilled;
@@ -108,6 +112,7 @@ bool WaitingRoom::go_back(const TicketId& id, Time now) {
   lane(slot).since.calls -= 1;
   tickets_[slot].missed = where->missed;
   tickets_[slot].failed = static_cast<std::uint8_t>(where->failed + 1);
+  tickets_[slot].is_reserved = where->is_reserved && terms_.reserve.is_on();
   heard(slot, now);
   return true;
 }
@@ -178,7 +183,8 @@ Renewal WaitingRoom::come_late(const TicketId& id, Time issued, Time now, const 
     return {Use::renewed, begin(id, 1, now).generation};
   }
   if (has_no_ticket_left() || refuses(user)) return {Use::over, 0};
-  if (!late.may_join || is_held()) return {Use::late, 0};
+  if (is_held()) return {Use::held, 0};
+  if (!late.may_join) return {Use::late, 0};
   seat(id, std::min(issued, now), now, late.priority, user, Wish{});
   return {Use::waits, 0};
 }

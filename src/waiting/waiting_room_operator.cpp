@@ -52,24 +52,50 @@ void WaitingRoom::end_some(std::size_t most, Time now) {
   }
 }
 
+// Those who are away keep their places, and are called as others are.
+Slot WaitingRoom::next_at_page(std::size_t lane) {
+  Slot next = next_to_call(lane);
+  for (; next != kNoSlot && is_away(next); next = next_to_call(lane)) pass_over(next);
+  return next;
+}
+
 std::variant<TicketId, NotCalled> WaitingRoom::call_next(Time now, std::string_view type) {
   if (orders_.has_ended) return NotCalled::room_ended;
   Slot next = kNoSlot;
   bool is_anybody_present = false;
+  bool is_anybody_away = false;
   for (std::size_t n = 0; n < lanes_.size(); ++n) {
-    const std::size_t lane = (turn_.lane + n) % lanes_.size();
-    if (!type.empty() && lanes_[lane].type != type) continue;
-    is_anybody_present = is_anybody_present || lanes_[lane].line.present() > 0;
-    if (next == kNoSlot) next = next_to_call(lane);
+    const std::size_t number = (turn_.lane + n) % lanes_.size();
+    const Lane& lane = lanes_[number];
+    if (!type.empty() && lane.type != type) continue;
+    const Line::Ahead away = lane.line.away();
+    is_anybody_present = is_anybody_present || lane.line.present() > away.present;
+    is_anybody_away = is_anybody_away || away.all > 0;
+    if (next == kNoSlot) next = next_at_page(number);
   }
-  if (!is_anybody_present) return NotCalled::nobody_present;
-  // Those who did not come when they were called hold nobody up.
+  if (!is_anybody_present) return is_anybody_away ? NotCalled::all_away : NotCalled::nobody_present;
+  if (next == kNoSlot) return NotCalled::no_room;
+  return call_by_hand(next, now);
+}
+
+std::variant<TicketId, NotCalled> WaitingRoom::call_one(const TicketId& id, Time now) {
+  if (orders_.has_ended) return NotCalled::room_ended;
+  const Slot slot = find(id);
+  if (slot == kNoSlot) return NotCalled::unknown;
+  if (tickets_[slot].is_called()) return NotCalled::called;
+  const bool is_enough = (kinds_to_call(lane_number(slot)) >> stock_.wish(slot).kind & 1) != 0;
+  if (!is_enough) return NotCalled::no_room;
+  return call_by_hand(slot, now);
+}
+
+// Those who did not come when they were called hold up no other call.
+std::variant<TicketId, NotCalled> WaitingRoom::call_by_hand(Slot slot, Time now) {
   const Called before = called();
-  if (next == kNoSlot || before.fresh + before.at_door >= room(now)) return NotCalled::no_room;
-  tickets_[next].told = {};  // this is beyond the pace
-  call(next, now);
-  tickets_[next].called = Call::by_hand;
-  return tickets_[next].id;
+  if (before.fresh + before.at_door >= room(now)) return NotCalled::no_room;
+  tickets_[slot].told = {};  // this is beyond the pace
+  call(slot, now);
+  tickets_[slot].called = Call::by_hand;
+  return tickets_[slot].id;
 }
 
 Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
@@ -80,6 +106,8 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   const TieredLine::Member it = member(slot);
   TieredLine& its = line(slot);
   const bool is_present = its.is_present(it);
+  const bool is_away = its.is_away(it);
+  const bool is_passed_over = bring_forward(slot);
   its.remove(it);
   const Line& tier = its.of(ticket.priority);
   const std::size_t others = tier.size();
@@ -96,6 +124,8 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
       its.insert(it, tier.order(next));
   }
   its.set_present(it, is_present);
+  its.set_away(it, is_away);
+  if (is_passed_over) pass_over(slot);
   ticket.told = {};
   ticket.least = {};
   note_ties(slot);
@@ -127,6 +157,7 @@ std::optional<WaitingRoom::Report> WaitingRoom::inspect(const TicketId& id, Time
                 .heard = ticket.heard,
                 .is_present = line(slot).is_present(member(slot)) ||
                               (ticket.is_reserved && !ticket.is_called()),
+                .is_away = is_away(slot) || (ticket.is_called() && ticket.coming == Coming::away),
                 .missed = ticket.missed};
   if (is_held_back(ticket)) {
     report.view.state = TicketState::waiting;

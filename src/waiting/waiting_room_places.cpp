@@ -98,6 +98,7 @@ void WaitingRoom::restore(const Written& written, Time now) {
         ticket.heard = now;
         ticket.poll_ms = static_cast<std::uint32_t>(terms_.longest_poll.count());
         line(slot).set_present(member(slot), true);
+        if (ticket.is_reserved) go_away(slot);
         wait_for(slot);
         if (!wish) end_ticket(slot, Ended::no_resource, now);
         break;

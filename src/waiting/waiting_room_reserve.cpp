@@ -1,11 +1,13 @@
 // Places that are kept while their visitors are away, who are called there ("leave and be called").
 //
-// A reserved ticket counts as present: it is next when its turn comes. Nobody knows whether its
-// visitor comes, nor when, so no session is kept free for it, and others are called at the same
-// time; when it comes it goes before them (Coming::at_door). So that those who come find room soon,
-// only some are called at a time; others are passed over until there are fewer again.
+// A reserved ticket counts as present: it is next when its turn comes. If its visitor has not been
+// heard of lately, or since a restart, it is away; of these as many are expected as lately came
+// when they were called. Nobody knows whether its visitor comes, nor when, so no session is kept
+// free for it, and others are called at the same time; when it comes it goes before them
+// (Coming::at_door). So that those who come find room soon, only some are called at a time; others
+// are passed over until there are fewer again.
 #include <algorithm>
-#include <tuple>
+#include <cstdint>
 #include <utility>
 
 #include "waiting/waiting_room.hpp"
@@ -16,6 +18,11 @@ namespace {
 
 // Of the visitors that are let in within ReserveTerms::claim, so many may be such as were away.
 constexpr double kAwayShare = 0.5;
+
+PassedOver key_of(Slot slot, const TicketRecord& ticket, const TieredLine& line) {
+  const auto below = static_cast<std::uint8_t>(UINT8_MAX - ticket.priority);
+  return {ticket.missed, below, line.of(ticket.priority).order(slot), slot};
+}
 
 }  // namespace
 
@@ -43,11 +50,6 @@ void WaitingRoom::keep_place(Slot slot) {
   wait_for(slot);
 }
 
-// Its visitor is not known to be at its page.
-bool WaitingRoom::is_away(const Ticket& ticket, Time now) const {
-  return ticket.is_reserved && now >= ticket.heard + ticket.interval() * 5 / 2;
-}
-
 Milliseconds WaitingRoom::kept_for(const Ticket& ticket) const {
   const Milliseconds poll = ticket.interval();
   const Milliseconds kept = std::max(terms_.abandon, poll + poll / 2);
@@ -56,40 +58,39 @@ Milliseconds WaitingRoom::kept_for(const Ticket& ticket) const {
 
 // How many may be called while they are away. Sessions that are free would be idle otherwise.
 std::size_t WaitingRoom::away_at_once(const Lane& lane, std::size_t free) const {
-  const double share = kAwayShare * calls_within(terms_.reserve.claim, lane);
+  const double share = kAwayShare * calls_within(terms_.reserve.claim, lane).expected();
   return std::max({static_cast<std::size_t>(share), free, std::size_t{1}});
 }
 
 void WaitingRoom::pass_over(Slot slot) {
   line(slot).set_present(member(slot), false);
-  lane(slot).passed_over.insert(slot);
+  lane(slot).passed_over.insert(key_of(slot, tickets_[slot], line(slot)));
 }
 
-// As many as may be called again: those first that have missed fewer calls, so that visitors that
-// never come hold up no other. Some may have ended meanwhile, or be back.
-void WaitingRoom::bring_forward(std::size_t free) {
-  for (Lane& lane : lanes_) {
-    if (lane.passed_over.empty()) continue;
-    const std::size_t most = away_at_once(lane, free);
-    if (lane.called.away >= most) continue;
-    std::vector<std::tuple<std::uint32_t, std::size_t, Slot>> waiting;  // missed, ahead
-    for (const Slot slot : lane.passed_over) {
-      const Ticket& ticket = tickets_[slot];
-      const bool is_there = find(ticket.id) == slot && ticket.is_reserved && !ticket.is_called();
-      if (is_there && !line(slot).is_present(member(slot)))
-        waiting.emplace_back(ticket.missed, line(slot).ahead(member(slot)).all(), slot);
-    }
-    const std::size_t some = std::min(most - lane.called.away, waiting.size());
-    std::ranges::partial_sort(waiting, waiting.begin() + static_cast<std::ptrdiff_t>(some));
-    lane.passed_over.clear();
-    for (std::size_t n = 0; n < waiting.size(); ++n) {
-      const Slot slot = std::get<2>(waiting[n]);
-      if (n < some)
-        line(slot).set_present(member(slot), true);
-      else
-        lane.passed_over.insert(slot);
-    }
+// It is passed over no more. Whether it was.
+bool WaitingRoom::bring_forward(Slot slot) {
+  const Ticket& ticket = tickets_[slot];
+  return ticket.is_reserved && lane(slot).passed_over.erase(key_of(slot, ticket, line(slot))) > 0;
+}
+
+// One that has missed calls waits for those that have missed fewer, so that visitors that never
+// come hold up no other.
+void WaitingRoom::go_away(Slot slot) {
+  line(slot).set_away(member(slot), true);
+  if (tickets_[slot].missed > 0) pass_over(slot);
+}
+
+// It was the turn of those that were passed over; but one whose turn comes now and that has missed
+// fewer calls goes before them.
+Slot WaitingRoom::take_turn(std::size_t free, std::size_t& steps) {
+  const Slot next = next_in_line(free, steps);
+  for (const Lane& lane : lanes_) {
+    if (lane.passed_over.empty() || lane.called.away >= away_at_once(lane, free)) continue;
+    const PassedOver& first = *lane.passed_over.begin();
+    const bool is_later = next != kNoSlot && is_away(next) && tickets_[next].missed < first.missed;
+    return is_later ? next : first.slot;
   }
+  return next;
 }
 
 // A reload. Without reservations those that there were have as long to come back as any visitor.
@@ -98,9 +99,11 @@ void WaitingRoom::reserve_anew(Time now) {
     Ticket& ticket = tickets_[slot];
     if (!ticket.is_reserved || find(ticket.id) != slot) continue;
     if (!terms_.reserve.is_on()) {
+      bring_forward(slot);
       ticket.is_reserved = false;
       ticket.heard = now;
       journal_.note(ticket.id);
+      line(slot).set_away(member(slot), false);
       if (!ticket.is_called()) line(slot).set_present(member(slot), true);
     }
     if (!ticket.is_called()) wait_for(slot);

@@ -56,12 +56,15 @@ Slot WaitingRoom::next_to_call(std::size_t lane) const {
 }
 
 // Lanes take turns, so that none waits for another where the room's own caps are what binds.
-Slot WaitingRoom::take_turn(std::size_t free, Time now) {
+Slot WaitingRoom::next_in_line(std::size_t free, std::size_t& steps) {
   for (std::size_t n = 0; n < lanes_.size(); ++n) {
     const std::size_t number = (turn_.lane + n) % lanes_.size();
+    const Lane& its = lanes_[number];
+    const bool calls_away = its.called.away < away_at_once(its, free);
     Slot next = next_to_call(number);
-    for (; next != kNoSlot && is_away(tickets_[next], now); next = next_to_call(number)) {
-      if (lanes_[number].called.away < away_at_once(lanes_[number], free)) break;
+    for (; next != kNoSlot && is_away(next) && !calls_away; next = next_to_call(number)) {
+      if (steps == 0) return kNoSlot;
+      --steps;
       pass_over(next);
     }
     if (next != kNoSlot) return next;
@@ -165,6 +168,7 @@ void WaitingRoom::change_resources(const Terms& terms, Time now) {
     stock_.set_wish(each.slot, wish.value_or(Wish{}));
     line(each.slot).insert(member(each.slot), each.order);
     line(each.slot).set_present(member(each.slot), each.is_present);
+    if (tickets_[each.slot].is_reserved) line(each.slot).set_away(member(each.slot), true);
     tickets_[each.slot].told = {};
     journal_.note(tickets_[each.slot].id);
     if (!wish) end_ticket(each.slot, Ended::no_resource, now);

@@ -61,10 +61,19 @@ void WaitingRoom::pardon(Time now) {
     const Milliseconds poll = ticket.interval();
     ticket.heard = now;
     if (ticket.is_called()) {
+      const Milliseconds claim = ticket.is_reserved ? terms_.reserve.claim : terms_.claim;
       ticket.fresh_until = now + poll * 3 / 2 + kComing;
-      ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
+      ticket.claim_until = std::max(ticket.claim_until, now + claim);
+      // Whether it is at its page is not known: nothing is kept free for it.
+      if (ticket.is_reserved && ticket.coming == Coming::fresh) {
+        become(slot, Coming::away);
+        lane(slot).since.calls -= 1;
+      }
     } else {
+      const bool is_passed_over = bring_forward(slot);
       line(slot).set_present(member(slot), true);
+      if (ticket.is_reserved) go_away(slot);
+      if (is_passed_over) pass_over(slot);
     }
     wait_for(slot);
   }
@@ -116,6 +125,7 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
     const bool may_be_away = place.kind == Place::Kind::ticket && place.is_reserved;
     if (may_be_away && now_at != kNoSlot && may_reserve(tickets_[now_at])) {
       heard(now_at, now);
+      go_away(now_at);
       keep_place(now_at);
     }
   }

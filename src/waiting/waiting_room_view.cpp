@@ -1,5 +1,6 @@
 // What a visitor is told of its place, and when it is to ask again.
 #include <algorithm>
+#include <cmath>
 
 #include "waiting/waiting_room.hpp"
 
@@ -9,8 +10,6 @@ namespace {
 
 // While the rate of entry is not known: so many may be called soon.
 constexpr std::size_t kNear = 20;
-// Of the sessions that may be: in use, so that calls wait for their ends.
-constexpr double kFull = 0.9;
 // Of an estimate, that is not worth a word.
 constexpr Milliseconds kShortRise{30'000};
 
@@ -80,16 +79,16 @@ std::optional<Learned::Course> WaitingRoom::course(Slot slot,
   if (!its.learned.knows_calls() || !has_begun()) return std::nullopt;
   // Of devices that are enough for few requirements no rate is learned.
   if (hands_out() && !stock_.catalog().is_met_by_all(stock_.wish(slot))) return std::nullopt;
+  const auto expected = [&its](const Line::Ahead& all, const Line::Ahead& away) {
+    return static_cast<std::size_t>(std::lround(its.expected(all, away)));
+  };
   const Priority priority = tickets_[slot].priority;
-  const std::size_t sessions = sessions_of(its);
-  const bool is_full =
-      static_cast<double>(sessions) >= kFull * static_cast<double>(capacity_of(its));
   return its.learned.course({.tier = terms_.tiers.number_of(priority),
-                             .own = ahead.own.present,
-                             .higher = ahead.higher.present,
+                             .own = expected(ahead.own, ahead.own_away) + overdue(its),
+                             .higher = expected(ahead.higher, ahead.higher_away),
                              .share = terms_.tiers.share_of(priority),
                              .lower_shares = its.line.shares_below(priority),
-                             .sessions = is_full ? sessions : 0});
+                             .sessions = is_in_use(its) ? sessions_of(its) : 0});
 }
 
 // By distance: a tenth of the expected wait.
@@ -134,7 +133,9 @@ void WaitingRoom::heard(Slot slot, Time now) {
     ticket.poll_ms = static_cast<std::uint32_t>(poll_before_start(ticket.id, now).count());
   }
   if (its && !calls_nobody()) note_told(slot, *its, now);
+  bring_forward(slot);
   line(slot).set_present(member(slot), true);
+  line(slot).set_away(member(slot), false);
   wait_for(slot);
 }
 
@@ -176,7 +177,7 @@ void WaitingRoom::wait_for(Slot slot) {
     const bool is_late = ticket.coming == Coming::lapsed || ticket.coming == Coming::away;
     deadlines_.set(slot,
                    is_late ? ticket.claim_until : std::min(ticket.fresh_until, ticket.claim_until));
-  } else if (ticket.is_reserved) {
+  } else if (is_away(slot)) {
     set_deadline(slot, kept_until);
   } else {
     set_deadline(slot, std::min(present_until, kept_until));

@@ -30,6 +30,10 @@ AdminResponse no_such_ticket() {
   return admin_problem(status::not_found, "there is no such ticket, or it has ended");
 }
 
+AdminResponse already_called() {
+  return admin_problem(status::conflict, "the ticket is called: it may come in already");
+}
+
 AdminResponse not_written() {
   return admin_problem(status::service_unavailable,
                        "the log of waiting rooms does not answer; it may have been done");
@@ -49,11 +53,16 @@ RoomJson failure_of(NotCalled why) {
   switch (why) {
     case NotCalled::nobody_present:
       return {{"error", "nobody_present"}, {"detail", "nobody waits who was heard of lately"}};
+    case NotCalled::all_away:
+      return {{"error", "all_away"},
+              {"detail", "all who wait are away: those who reserved are called by their tickets"}};
     case NotCalled::no_room:
       return {
           {"error", "no_room"},
           {"detail",
            "as many are called already as sessions could begin, or no free resource is enough"}};
+    case NotCalled::unknown:
+    case NotCalled::called:
     case NotCalled::room_ended: break;
   }
   return {{"error", "room_ended"}, {"detail", "the waiting room has ended"}};
@@ -209,6 +218,10 @@ AdminResponse AdminRooms::report(const Asked& asked) const {
     return is_inside ? list_sessions(asked.room, asked.settings, listing)
                      : list_line(asked.room, asked.settings, listing);
   }
+  return report_ticket(asked);
+}
+
+AdminResponse AdminRooms::report_ticket(const Asked& asked) const {
   const waiting::TicketId& id = asked.path.ticket;
   Time time;
   std::optional<waiting::End> end;
@@ -244,6 +257,7 @@ AdminResponse AdminRooms::change(const Asked& asked) const {
   if (!is_json(asked.request)) return json_needed();
   switch (asked.path.kind) {
     case RoomsPath::Kind::call: return call(asked);
+    case RoomsPath::Kind::call_one: return call_one(asked);
     case RoomsPath::Kind::move: return move(asked);
     case RoomsPath::Kind::message: return tell(asked);
     default: return set(asked);
@@ -279,6 +293,21 @@ AdminResponse AdminRooms::call(const Asked& asked) const {
                     {"execution_time_ms", took.count()}});
 }
 
+AdminResponse AdminRooms::call_one(const Asked& asked) const {
+  if (!is_blank(asked.request.body()))
+    return admin_problem(status::bad_request, "the body must be empty, or {}");
+  const waiting::TicketId& id = asked.path.ticket;
+  const auto called = order(asked.room, waiting::CallOne{id});
+  if (!called) return not_written();
+  if (const auto* const why = std::get_if<NotCalled>(&*called)) {
+    if (*why == NotCalled::unknown) return no_such_ticket();
+    if (*why == NotCalled::called) return already_called();
+    return admin_problem(status::conflict, failure_of(*why)["detail"].get<std::string>());
+  }
+  audit(asked, {.act = RoomChange::Act::call, .ticket = to_text(id), .number = 1});
+  return report_ticket(asked);
+}
+
 AdminResponse AdminRooms::move(const Asked& asked) const {
   const auto read = read_move(asked.request.body());
   if (const auto* const wrong = std::get_if<std::string>(&read))
@@ -286,8 +315,7 @@ AdminResponse AdminRooms::move(const Asked& asked) const {
   const waiting::TicketId& id = asked.path.ticket;
   const auto moved = order(asked.room, waiting::Move{id, std::get<std::size_t>(read)});
   if (!moved) return not_written();
-  if (*moved == waiting::Moved::called)
-    return admin_problem(status::conflict, "the ticket is called: it may come in already");
+  if (*moved == waiting::Moved::called) return already_called();
   Time time;
   const auto report = asked.room.with(Clock::now(), [&](WaitingRoom& room, Time now) {
     time = now;

@@ -6,6 +6,7 @@
 //     GET    /rooms/{room}/tickets/{id}        one of them
 //     DELETE /rooms/{room}/tickets/{id}        ends a ticket or a session
 //     POST   /rooms/{room}/tickets/{id}/move   to another place in line
+//     POST   /rooms/{room}/tickets/{id}/call   calls it, also if its visitor is away
 //     POST   /rooms/{room}/call                calls the next, beyond the pace
 //     POST   /rooms/{room}/open, .../close, .../pause, .../resume, .../message
 //     GET    /room-secret                      by which secret tokens of all of them are signed
@@ -58,9 +59,11 @@ class AdminRooms {
   AdminResponse secret(const AdminRequest& request, const RoomsPath& path,
                        const std::string& client) const;
   AdminResponse report(const Asked& asked) const;
+  AdminResponse report_ticket(const Asked& asked) const;
   AdminResponse change(const Asked& asked) const;
   AdminResponse cancel(const Asked& asked) const;
   AdminResponse call(const Asked& asked) const;
+  AdminResponse call_one(const Asked& asked) const;
   AdminResponse move(const Asked& asked) const;
   AdminResponse tell(const Asked& asked) const;
   AdminResponse set(const Asked& asked) const;

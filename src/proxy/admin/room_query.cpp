@@ -123,8 +123,8 @@ std::optional<RoomsPath> read_rooms_path(std::string_view path) {
   const auto id = waiting::parse_ticket_id(take_segment(path));
   if (read.kind != Kind::tickets || !id) return std::nullopt;
   read.ticket = *id;
-  read.kind = path.empty() ? Kind::ticket : Kind::move;
-  return path.empty() || path == "move" ? std::optional(read) : std::nullopt;
+  read.kind = path == "move" ? Kind::move : path == "call" ? Kind::call_one : Kind::ticket;
+  return path.empty() || read.kind != Kind::ticket ? std::optional(read) : std::nullopt;
 }
 
 std::variant<TicketsListing, std::string> read_tickets_query(std::string_view query) {

@@ -28,6 +28,7 @@ struct RoomsPath {
     tickets,
     ticket,
     move,
+    call_one,
     call,
     open,
     close,
@@ -39,7 +40,7 @@ struct RoomsPath {
   };
   Kind kind = Kind::rooms;
   std::string_view room;
-  waiting::TicketId ticket{};  // of ticket and move
+  waiting::TicketId ticket{};  // of ticket, move and call_one
 };
 
 // True: the path is one of the pages of waiting rooms and of their secret, or below them.

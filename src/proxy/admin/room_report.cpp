@@ -108,6 +108,7 @@ Json ticket_report(const waiting::WaitingRoom::Report& ticket, std::string_view 
   json["present"] = ticket.is_present;
   json["missed"] = ticket.missed;
   if (view.is_reserved) json["reserved"] = true;
+  if (ticket.is_away) json["away"] = true;
   if (view.why != waiting::Why::none) json["why"] = name(view.why);
   if (view.estimate) {
     json["estimate"] = {{"p10_ms", view.estimate->p10.count()},

@@ -137,7 +137,8 @@ Task<Entrance::Shown> Entrance::show(Token pass) {
         renew(pass, shown.result->generation, shown.result->age);
         break;
       case WaitingRoom::Use::kept: break;
-      case WaitingRoom::Use::waits: co_return Shown::in_line;
+      case WaitingRoom::Use::waits:
+      case WaitingRoom::Use::held: co_return Shown::in_line;
       case WaitingRoom::Use::late: co_return Shown::limited;
       case WaitingRoom::Use::over:
       case WaitingRoom::Use::copied: co_return Shown::over;

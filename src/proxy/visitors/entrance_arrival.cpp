@@ -109,7 +109,7 @@ Task<std::optional<Answer>> Entrance::arrive(bool lacks_work) {
   const waiting::Arrive arrival{.priority = visitor_tier(request_, *settings_, *word_),
                                 .user = visitor_user(request_, *room_, *word_)};
   std::optional<waiting::Arrived> told = waiting::Arrived{WaitingRoom::Door::wait};
-  if (lacks_work || !comes_twice(arrival)) {
+  if (!comes_twice(arrival)) {
     const auto asked = co_await ask_to_arrive(*room_, arrival, asker());
     told = asked;
   }

@@ -188,7 +188,9 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
   const bool is_open =
       room_->with(now, [](WaitingRoom& room, Time time) { return room.has_to_wait(time); });
   const VisitorStatus closed{.state = State::closed, .poll = settings_->page.poll.min};
-  if (!is_open) co_return closed;
+  // Who has done the work comes in by it: without, its network may have had its share.
+  const bool has_work = !tokens_.work().empty() && challenge_of(*settings_, stamp);
+  if (!is_open && (!has_work || offers_places(*settings_))) co_return closed;
   const auto wanted = ask_of(*room_, stamp, now);
   if (!wanted) co_return ask_with_none();
   std::optional<WaitingRoom::Contact> contact;
@@ -200,6 +202,7 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
     const Joiner joiner{client_address(request_), tokens_.work()};
     const Joining joining =
         co_await ask_to_join(*room_, arrival.value_or(stamp), *wanted, joiner, *settings_, asker());
+    if (joining.refused != Reason::none && !is_open) co_return closed;
     if (joining.refused != Reason::none)
       co_return status_of(joining.refused, stamp_poll(*settings_));
     contact = joining.contact;

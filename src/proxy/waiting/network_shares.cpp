@@ -58,13 +58,13 @@ void NetworkShares::follow(std::size_t tickets) {
 
 bool NetworkShares::may_have_more(const IpAddress& client, std::size_t tickets,
                                   const waiting::Space& space, double share) {
-  if (share >= 1 || !says_who(client) || space.free() <= 0) return true;
+  if (share >= 1 || !says_who(client)) return true;
   follow(tickets);
   const auto [one, other] = places_of(client);
   const double its = std::min(rows_[one], rows_[other]) * unit_;
-  // Its tickets may be in any part of the line: in this one are no more than are taken of it.
-  const double there = std::min(its, space.taken);
-  return its < kFew || there < share / (1 - share) * space.free();
+  // Its tickets may be in any part of the line: in this one are no more than all that are there.
+  const double there = std::min(its, space.taken + space.away);
+  return its < kFew || there < share / (1 - share) * std::max(space.free(), 0.0);
 }
 
 void NetworkShares::add(const IpAddress& client, std::size_t tickets) {

@@ -27,7 +27,7 @@ class NetworkShares {
   explicit NetworkShares(traffic::SipKey key) : key_(key), rows_(2 * kCounters) {}
 
   // Whether a network that says who it is may have one more. `tickets`: in line now; `space`: of
-  // the part of the line where it would wait. One that is full refuses it by itself.
+  // the part of the line where it would wait. Of one that is full none has more than a few.
   bool may_have_more(const IpAddress& client, std::size_t tickets, const waiting::Space& space,
                      double share);
   // It has one more; `tickets` without it.

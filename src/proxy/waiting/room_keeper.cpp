@@ -36,6 +36,20 @@ store::Failure rows_missing(const std::string& room) {
   return {store::Failure::Kind::corrupt, "rows of the waiting room " + room + " are missing"};
 }
 
+// The commands of the calls are the last ones of their row.
+std::size_t first_of(const RoomOutbox::Calls& calls, std::size_t commands) {
+  return commands - std::min(calls.size(), commands);
+}
+// What the log does not say of them.
+void add_users(waiting::LogEntry& entry, const RoomOutbox::Calls& calls) {
+  const std::size_t first = first_of(calls, entry.commands.size());
+  for (std::size_t n = 0; first + n < entry.commands.size(); ++n) {
+    auto* const reserve = std::get_if<waiting::Reserve>(&entry.commands[first + n]);
+    const auto* const asked = std::get_if<waiting::Reserve>(&calls[n]->command);
+    if (reserve != nullptr && asked != nullptr) reserve->user = asked->user;
+  }
+}
+
 }  // namespace
 
 std::optional<store::Failure> RoomKeeper::open(const MakeRoomLog& make_log,
@@ -266,14 +280,15 @@ RoomKeeper::Failed RoomKeeper::apply(Member& member, const store::RoomTurn& turn
   for (const store::RoomRow& row : turn.rows) {
     if (row.number <= member.known) continue;
     if (row.number != member.known + 1) return begin_anew(member);
-    const auto entry = waiting::read_entry(row.entry);
+    auto entry = waiting::read_entry(row.entry);
     if (!entry) return of_another_version(turn.room);
     const bool is_own = entry->proxy == proxy_;
+    const bool has_calls = is_own && entry->number == number;
+    if (has_calls) add_users(*entry, calls);
     std::vector<waiting::Outcome> outcomes = member.room->apply(*entry, row.time, is_own);
     member.known = row.number;
-    if (!is_own || entry->number != number) continue;
-    // The last ones are of the calls.
-    const std::size_t first = outcomes.size() - std::min(calls.size(), outcomes.size());
+    if (!has_calls) continue;
+    const std::size_t first = first_of(calls, outcomes.size());
     for (std::size_t n = 0; first + n < outcomes.size(); ++n)
       calls[n]->outcome = std::move(outcomes[first + n]);
   }

@@ -87,8 +87,10 @@ bool SharedWaitingRoom::may_have_more(const IpAddress& client, const waiting::To
                           stamp.wish->fingerprint == catalog.fingerprint() &&
                           stamp.wish->wish.type < catalog.types().size();
     const waiting::Wish* const wish = is_known ? &stamp.wish->wish : nullptr;
-    return shares_.may_have_more(client, room.tickets(), room.space(stamp.priority, wish),
-                                 settings.tickets.network_share) ||
+    const waiting::Space space = room.space(stamp.priority, wish);
+    // A full line refuses a second contact by itself, but no first pass that came late.
+    if (space.free() <= 0 && stamp.kind != waiting::TokenKind::pass) return true;
+    return shares_.may_have_more(client, room.tickets(), space, settings.tickets.network_share) ||
            room.peek(stamp.id).has_value();
   });
   if (!may) tally_.count_limited_join();
@@ -196,6 +198,8 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
   if (is_shared()) {
     log_.backend = {.is_overloaded = health.state >= State::overloaded, .pace = pace};
     const bool goes_on = settings.on_store_failure == config::OnStoreFailure::open;
+    log_.is_to_hold = !goes_on;
+    hold_if_cut_off();
     if (log_.is_cut_off && goes_on && !log_.apart) go_apart(time);
     if (log_.apart) log_.apart->tick(time, log_.backend);
     return;

@@ -269,6 +269,7 @@ class SharedWaitingRoom {
     return log_.apart ? *log_.apart : inside_.room();
   }
   void go_apart(waiting::Time now);
+  void hold_if_cut_off();
   void hear_of(const waiting::TicketId& id, TimePoint now);
   void turned(waiting::WaitingRoom::Door door, TimePoint now);
 
@@ -304,6 +305,8 @@ class SharedWaitingRoom {
     std::unique_ptr<RoomOutbox> outbox;  // null: they do not
     waiting::Backend backend;            // at the last tick
     bool is_cut_off = false;
+    // By on_store_failure: if it is cut off it admits no visitor.
+    bool is_to_hold = false;
     std::optional<waiting::WaitingRoom> apart;  // while it goes on by itself
   };
   Log log_;

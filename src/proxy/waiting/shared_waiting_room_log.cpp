@@ -138,6 +138,7 @@ bool SharedWaitingRoom::honours(const waiting::Token& pass, TimePoint now) {
 std::vector<waiting::Outcome> SharedWaitingRoom::apply(const waiting::LogEntry& entry,
                                                        waiting::Time time, bool is_own) {
   const std::lock_guard lock(mutex_);
+  inside_.own().admit_newcomers();
   inside_.own().note_events(is_own);
   return inside_.apply(entry, time);
 }
@@ -184,6 +185,16 @@ void SharedWaitingRoom::turned(WaitingRoom::Door door, TimePoint now) {
 void SharedWaitingRoom::cut_off() {
   const std::lock_guard lock(mutex_);
   log_.is_cut_off = true;
+  hold_if_cut_off();
+}
+
+// Whether there is room is not known: all without a session have to wait, also for what is no
+// visit. It must not hold while rows are applied, or replicas would come to differ.
+void SharedWaitingRoom::hold_if_cut_off() {
+  if (log_.is_cut_off && log_.is_to_hold)
+    inside_.own().hold_newcomers();
+  else
+    inside_.own().admit_newcomers();
 }
 
 // Of what is free each proxy that was there has as much: together they let in no more.
@@ -225,6 +236,7 @@ std::vector<waiting::Place> SharedWaitingRoom::come_back(const std::vector<waiti
   });
   log_.is_cut_off = false;
   log_.apart.reset();
+  hold_if_cut_off();
   return places;
 }
 

@@ -106,6 +106,7 @@ Questions AwayQuestions::all() const {
   for (const std::string act : {"/open", "/close", "/pause", "/resume", "/call"})
     order(act, act, "{}");
   order("/message", "/message", R"({"text":"Soon"})");
+  order("/tickets/{id}/call", ticket + "/call", "{}");
   order("/tickets/{id}/move", ticket + "/move", R"({"to":"front"})");
   return all;
 }

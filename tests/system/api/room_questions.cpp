@@ -42,10 +42,10 @@ json rooms(const support::TemporaryDirectory& directory) {
           {"store", {{"url", "memory:"}}},
           {"routes",
            {route("sale", support::always()), route("next", support::always()),
-            route("full", std::move(full)), route("over", support::always()),
-            route("drawn", std::move(drawn)), route("offered", std::move(offered)),
-            route("worked", std::move(worked)), route("away", std::move(away)), route("lab", lab),
-            support::hooks()}}};
+            route("by-hand", support::always()), route("full", std::move(full)),
+            route("over", support::always()), route("drawn", std::move(drawn)),
+            route("offered", std::move(offered)), route("worked", std::move(worked)),
+            route("away", std::move(away)), route("lab", lab), support::hooks()}}};
 }
 
 json guarded(const support::TemporaryDirectory& directory) {
@@ -61,8 +61,9 @@ RoomQuestions::RoomQuestions()
       guarded_(shop_.address(), guarded(directory_)),
       replacing_(shop_.address(), support::selling(support::always())),
       plain_(shop_.address()) {
-  for (const char* const room : {"sale", "next", "full", "away"})
+  for (const char* const room : {"sale", "next", "by-hand", "full", "away"})
     desk_.post("/rooms/" + std::string(room) + "/pause");
+  by_hand_ = ticket_in("by-hand");
   called_ = ticket_in("sale");
   desk_.post("/rooms/sale/call");
   for (int n = 0; n < 3; ++n) waiting_.push_back(ticket_in("sale"));
@@ -318,6 +319,11 @@ Questions RoomQuestions::all() const {
     add_act(all, act, {"/rooms/over" + act, "{}", "[]"});
   add_act(all, "/message", {"/rooms/over/message", R"({"text":"Over"})", "{}"});
   add_act(all, "/call", {"/rooms/next/call", R"({"count":2})", R"({"count":51})"});
+  const std::string one = "/rooms/by-hand/tickets/" + by_hand_.id + "/call";
+  add_act(all, "/tickets/{id}/call", {one, "{}", "[]"});
+  all["POST /rooms/{room}/tickets/{id}/call 409"] = [=, this] {
+    return desk_.ask("POST", "/rooms/sale/tickets/" + called_.id + "/call", "{}");
+  };
   const auto move = [](const Ticket& ticket) {
     return "/rooms/sale/tickets/" + ticket.id + "/move";
   };

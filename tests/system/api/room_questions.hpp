@@ -10,9 +10,9 @@
 
 namespace spillway::api {
 
-// Proxies with waiting rooms: `sale`, in which entry is paused, `next`, in which somebody can be
-// called, one that is full, one that has ended, one that offers places, one where they take work,
-// one with reservations.
+// Proxies with waiting rooms: `sale`, in which entry is paused, `next` and `by-hand`, in which
+// somebody can be called, one that is full, one that has ended, one that offers places, one where
+// they take work, one with reservations.
 class RoomQuestions {
  public:
   RoomQuestions();
@@ -62,6 +62,7 @@ class RoomQuestions {
   support::Operator page_{proxy_.admin_port(), "Origin: http://localhost\r\n"};
   support::Operator stranger_{guarded_.admin_port()};
   std::vector<Ticket> waiting_;        // in `sale`
+  Ticket by_hand_;                     // alone in its room, to be called
   Ticket called_;                      // likewise
   Ticket called_away_, waiting_away_;  // in `away`, where places may become reservations
 };

@@ -315,6 +315,45 @@ TEST_CASE(
   CHECK(joined(proxy) == 0);
 }
 
+TEST_CASE(
+    "a stamp without its work is no way past a network's share while no visitor has to wait") {
+  Shop shop;
+  const json room = challenging({{"when", "full"}, {"active_sessions", 60}});
+  ProxyUnderTest proxy(shop.address(), selling(room, {{"trusted_peers", {"127.0.0.1"}}}));
+  const std::string from = "X-Forwarded-For: 203.0.113.7\r\n";
+  Visitor visitor(proxy, kNavigation + from);
+  Message page;
+  for (int n = 0; n < 60 && page.status() != 503; ++n) {
+    visitor.carry("");
+    page = visitor.visit();
+  }
+  REQUIRE(page.status() == 503);
+  const std::string stamp = visitor.jar();
+  REQUIRE(stamp.starts_with("spillway-sale=s"));
+  const std::string prefix = prefix_of(page);
+  REQUIRE(prefix.size() == 33);
+  int in = 0;
+  for (int n = 0; n < 40; ++n) {
+    visitor.carry(stamp);
+    in += is_in(visitor.visit()) ? 1 : 0;
+  }
+  CHECK(in <= 15);  // as the share gets free again
+  visitor.carry(stamp);
+  const Message again = visitor.visit();
+  REQUIRE(again.status() == 503);
+  CHECK(prefix_of(again) == prefix);
+  // A program is told so.
+  RawClient program(proxy.port());
+  const Message refused = program.ask(get("/sale/page", from + "Cookie: " + stamp + "\r\n"));
+  CHECK(refused.status() == 403);
+  CHECK(reason_of(refused) == "WORK_REQUIRED");
+  // With its work it comes in, as its page asks.
+  CHECK(visitor.ask("GET", kTicket, kCors + from).status() == 200);
+  const Message done = visitor.ask("GET", kTicket, kCors + from + work(solve(prefix)));
+  CHECK(json::parse(done.body).at("state") == "closed");
+  CHECK(is_in(visitor.visit()));
+}
+
 TEST_CASE("a reload switches the challenge on and off, also for visitors that hold a stamp") {
   Shop shop;
   const auto with = [&shop](unsigned bits) {

@@ -70,6 +70,31 @@ TEST_CASE("ticket-sale: the caps hold, sessions are used, and everybody is accou
   CHECK(to_json(simulate(sale, true)).dump() == to_json(run).dump());
 }
 
+// Five minutes into the sale half of the shop is lost, with 900 places inside and thousands in
+// line.
+TEST_CASE("ticket-sale: when capacity halves hardly any visitor inside loses its session") {
+  Scenario sale = open_good("ticket-sale");
+  const Recording calm = simulate(sale, true);
+  sale.changes.push_back({.at = 300, .slots = 8});
+  const Recording run = simulate(sale, true);
+  REQUIRE(run.visitors);
+  const VisitorsSummary& of = *run.visitors;
+  const VisitorsSummary& as_planned = *calm.visitors;
+  MESSAGE("sent out ", of.left.sent_out, " of ", of.entered, ", gave up inside ",
+          of.left.gave_up_inside, ", lost their place ", of.left.lost_place, " beside ",
+          as_planned.left.lost_place, ", pages served ", run.classes[1].success, " beside ",
+          calm.classes[1].success, ", within the range ", of.within, " of ", of.told);
+  // Its pages are slower, and some come with the second try.
+  CHECK(static_cast<double>(of.left.sent_out) <= 0.001 * static_cast<double>(of.entered));
+  CHECK(of.left.gave_up_inside == 0);
+  CHECK(run.classes[1].success > 0.95);
+  // Those who do not come when they are called lose their places, as they would have otherwise.
+  CHECK(of.left.lost_place <= as_planned.left.lost_place);
+  CHECK(of.most_sessions <= 900);
+  CHECK(of.entered < as_planned.entered);  // entry is slower, and stays so
+  CHECK(static_cast<double>(of.within) > 0.8 * static_cast<double>(of.told));
+}
+
 TEST_CASE("visitors see all their pages, with and without a waiting room that is never full") {
   const Recording open = play(quiet_site(""));
   const Recording roomy = play(quiet_site(R"(, "waiting_room": {"active_sessions": 1000})"));

@@ -2,6 +2,7 @@
 // middle of the range that a visitor was told first, beside its wait until the call.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -72,7 +73,7 @@ class Judge {
     if (promise.ahead >= 100) {
       Errors& errors = errors_[promise.ahead >= 1000 ? 1000 : promise.ahead >= 200 ? 200 : 100];
       ++errors.count;
-      errors.sum += std::abs(promise.middle - wait) / wait;
+      errors.sum += std::abs(promise.middle - wait) / std::max(wait, 1.0);
       errors.waited += wait;
       errors.told += promise.middle;
     }
@@ -90,6 +91,8 @@ void judge(const Tide& tide, ByAhead& errors, const Tiers& tiers = {}) {
   Terms terms = long_line(200);
   terms.tiers = tiers;
   terms.longest_poll = Milliseconds(120'000);  // fewer polls to play
+  if (tide.away > 0)
+    terms.reserve = {.keep = terms.abandon * 144, .claim = terms.claim * 7, .anonymous = true};
   TidePlay play(terms, tide);
   Judge judge(play);
   judge.pass(Milliseconds(5'400'000));
@@ -156,6 +159,30 @@ TEST_CASE("estimates by learned rates are 10 % off at 100 ahead, and 5 % at 1000
     CHECK(std::abs(of.bias()) <= 0.05);
   }
   CHECK(errors.size() == 3);
+}
+
+// Of who reserved and is away as many count as come when they are called.
+TEST_CASE("estimates are hardly biased by visitors that reserved, whether they come or not") {
+  for (const double ghosts : {0.0, 0.5, 0.9}) {
+    ByAhead errors;
+    // Of each ten four go, and as many come in as make room.
+    const double come = 1 - 0.4 * ghosts;
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+      judge({.streams = {{0, 0.66 / come}},
+             .at_first = static_cast<std::size_t>(500 / come),
+             .away = 0.4,
+             .ghosts = ghosts,
+             .seed = seed},
+            errors);
+    }
+    const Errors all = total(errors);
+    CAPTURE(ghosts);
+    MESSAGE("of four in ten away " << ghosts << " never come: error " << all.mean() << ", bias "
+                                   << all.bias() << ", " << all.count << " waits");
+    CHECK(all.count > 5'000);
+    // Who has just gone counts as there for two and a half polls, of two minutes here.
+    CHECK(std::abs(all.bias()) <= (ghosts > 0.5 ? 0.2 : 0.1));
+  }
 }
 
 }  // namespace spillway::waiting

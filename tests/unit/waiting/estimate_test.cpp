@@ -115,4 +115,18 @@ TEST_CASE("a range is widened on both sides in proportion") {
   CHECK(widened({.p10 = 50, .p50 = 100, .p90 = 150}, 1).p10 == Milliseconds(50'000));
 }
 
+TEST_CASE("a rate that rests on next to nothing gives a wide range, and no nonsense") {
+  for (const double weight : {1.0, 0.1, 0.001}) {
+    CAPTURE(weight);
+    const Flow flow{.calls_per_second = 0.5, .weight = weight};
+    const auto quantiles = wait_quantiles(100, flow);
+    REQUIRE(quantiles);
+    CHECK(quantiles->p50 > 0);
+    const Range range = widened(*quantiles, 1);
+    CHECK(range.p10 >= Milliseconds(0));
+    CHECK(range.p90 > Milliseconds(202'000));
+    CHECK(range.p90 < Milliseconds(86'400'000));
+  }
+}
+
 }  // namespace spillway::waiting

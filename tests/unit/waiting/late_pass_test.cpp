@@ -39,7 +39,8 @@ struct Doorway {
     const bool has_none = !room.peek(id).has_value();
     const bool takes_ticket = room.takes_ticket(id, entry.issued, now);
     const Use use = room.use(id, 0, entry.issued, now, {}, late).use;
-    CHECK(takes_ticket == (has_none && (use == Use::waits || use == Use::late)));
+    const bool would = use == Use::waits || use == Use::late || use == Use::held;
+    CHECK(takes_ticket == (has_none && would));
     check_cap();
     return use;
   }
@@ -256,7 +257,8 @@ TEST_CASE("while places cannot be written down a late first pass is kept, and ge
   doorway.pass(kOverASlice);
   doorway.fill(10, 1);
   doorway.room.tick(doorway.now += kTick, {.newcomers = Newcomers::held});
-  CHECK(doorway.show(entry) == Use::late);
+  CHECK(doorway.show(entry) == Use::held);
+  CHECK(doorway.show(entry, {.priority = 0, .may_join = false}) == Use::held);
   doorway.pass(kTick);
   CHECK(doorway.show(entry) == Use::waits);
 }

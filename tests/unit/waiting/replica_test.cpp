@@ -84,8 +84,9 @@ class Script {
     }
   }
   Command rare(std::uint64_t one, Time now) {
-    switch (below(8)) {
+    switch (below(9)) {
       case 0: return CallNext{};
+      case 6: return CallOne{id_of(one)};
       case 1: return Move{id_of(one), below(9)};
       case 2: return Decide{.is_paused = below(3) == 0};
       case 3: return Decide{.message = "soon"};
@@ -102,6 +103,16 @@ class Script {
 };
 
 Time after(Time now, Random& random) { return now + Milliseconds(random.next() % 400); }
+
+TEST_CASE("a row holds no name of a user") {
+  const Token ticket{TokenKind::ticket, id_of(1), 0, kStart};
+  const LogEntry entry{id_of(9), 1, {}, {Reserve{{ticket}, "\"ann-of-the-shop\""}}};
+  const std::string bytes = to_bytes(entry);
+  CHECK(bytes.find("ann-of") == std::string::npos);
+  const auto read = read_entry(bytes);
+  REQUIRE(read);
+  CHECK(std::get<Reserve>(read->commands.front()).token.id == id_of(1));
+}
 
 TEST_CASE("the same rows make the same waiting room, also from an archive on") {
   constexpr int kRows = 6'000;

@@ -21,6 +21,8 @@ struct Tide {
   std::size_t at_first = 0;  // so many of the first stream are there at the beginning
   double stay = 300;         // seconds inside, mean of an exponential distribution
   double patience = 0;       // seconds, likewise; 0: without end
+  double away = 0;           // share that reserves, goes, and comes some time after it is called
+  double ghosts = 0;         // of these, who never come
   std::uint64_t seed = 1;
 };
 
@@ -41,11 +43,14 @@ class TidePlay {
       while (!events_.empty() && events_.top().at <= now_) {
         const Event event = events_.top();
         events_.pop();
-        event.does == Does::leave ? void(room_.cancel(id_of(event.number), now_)) : poll(event);
+        happen(event);
       }
       room_.tick(now_, kHealthy);
     }
   }
+
+  // All who are inside, and all who come in from now on, stay for so many times as long.
+  void slow_down(double times) { slowness_ *= times; }
 
   WaitingRoom& room() { return room_; }
   Time now() const { return now_; }
@@ -57,7 +62,7 @@ class TidePlay {
   std::function<void(const TicketId&, const View&)> on_view{};
 
  private:
-  enum class Does : std::uint8_t { poll, leave };
+  enum class Does : std::uint8_t { poll, leave, look };
   struct Event {
     Time at;
     std::uint64_t number = 0;
@@ -71,11 +76,26 @@ class TidePlay {
     const Milliseconds time(static_cast<std::int64_t>(seconds * 1000));
     events_.push({now_ + time, number, does, priority});
   }
+  void happen(const Event& event) {
+    switch (event.does) {
+      case Does::poll: return poll(event);
+      case Does::leave: return leave(event);
+      case Does::look: return look(event);
+    }
+  }
+  // As often as it has to, one that is inside stays for as long again.
+  void leave(const Event& event) {
+    const TicketId id = id_of(event.number);
+    const bool stays = slowness_ > 1 && room_.has_session(id) && random_.uniform() >= 1 / slowness_;
+    if (stays) return later(drawn(tide_.stay), event.number, Does::leave, event.priority);
+    room_.cancel(id, now_);
+  }
   void come(Priority priority) {
     const std::uint64_t number = next_++;
     const auto contact = room_.join(id_of(number), now_, now_, priority);
     if (contact.session) return entered(number, priority);
     if (!contact.view) return;
+    if (tide_.away > 0 && random_.uniform() < tide_.away) return go_away(number, priority);
     if (on_view) on_view(id_of(number), *contact.view);
     later(1 + random_.uniform(), number, Does::poll, priority);
     if (tide_.patience > 0) later(drawn(tide_.patience), number, Does::leave, priority);
@@ -91,6 +111,19 @@ class TidePlay {
     const double poll = static_cast<double>(view->poll.count()) / 1000;
     later(poll * (1 + 0.3 * random_.uniform()), event.number, Does::poll, event.priority);
   }
+  void go_away(std::uint64_t number, Priority priority) {
+    room_.reserve(id_of(number), now_);
+    if (random_.uniform() >= tide_.ghosts) later(10, number, Does::look, priority);
+  }
+  // Whether it was told that it is called: no sign of life.
+  void look(const Event& event) {
+    const auto view = room_.peek(id_of(event.number));
+    if (!view) return;
+    const bool is_called = view->state == TicketState::processing;
+    const double claim = static_cast<double>(room_.terms().reserve.claim.count()) / 1000;
+    later(is_called ? claim * random_.uniform() : 10, event.number,
+          is_called ? Does::poll : Does::look, event.priority);
+  }
   // An impatient one may leave earlier.
   void entered(std::uint64_t number, Priority priority) {
     ++entered_[priority];
@@ -101,6 +134,7 @@ class TidePlay {
   WaitingRoom room_;
   Random random_;
   Time now_ = kStart;
+  double slowness_ = 1;
   std::uint64_t next_ = 0;
   std::map<Priority, double> due_;
   std::map<Priority, std::size_t> entered_;

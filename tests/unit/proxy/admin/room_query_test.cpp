@@ -30,14 +30,17 @@ TEST_CASE("the pages of waiting rooms are told by their paths") {
   const std::string move = "/rooms/sale/tickets/" + kTicket + "/move";
   CHECK(read_rooms_path(move)->kind == Kind::move);
   CHECK(to_text(read_rooms_path(move)->ticket) == kTicket);
+  const std::string call = "/rooms/sale/tickets/" + kTicket + "/call";
+  CHECK(read_rooms_path(call)->kind == Kind::call_one);
+  CHECK(to_text(read_rooms_path(call)->ticket) == kTicket);
   CHECK(read_rooms_path("/rooms/sale/call")->kind == Kind::call);
   CHECK(read_rooms_path("/rooms/tickets/message")->kind == Kind::message);
   for (const std::string path :
        {std::string("/rooms/"), std::string("/rooms//open"), std::string("/rooms/sale/"),
         std::string("/rooms/sale/none"), std::string("/rooms/sale/open/1"),
         std::string("/rooms/sale/tickets/x"), "/rooms/sale/call/" + kTicket, move + "/x",
-        "/rooms/sale/tickets/" + kTicket + "/", "/rooms/sale/tickets/" + kTicket + "/cancel",
-        std::string("/roomsale"), std::string("/")}) {
+        call + "/", "/rooms/sale/tickets/" + kTicket + "/",
+        "/rooms/sale/tickets/" + kTicket + "/cancel", std::string("/roomsale"), std::string("/")}) {
     CAPTURE(path);
     CHECK_FALSE(read_rooms_path(path));
   }

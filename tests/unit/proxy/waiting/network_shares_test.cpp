@@ -114,11 +114,56 @@ TEST_CASE("of an empty part of the line a network with many tickets elsewhere ge
   CHECK_FALSE(may_have_more(10));
 }
 
-TEST_CASE("a full line refuses by itself") {
+TEST_CASE("of a full line a network has no more than a few") {
   Line line;
   REQUIRE(line.joined("203.0.113.", 5000) == 500);
-  CHECK_FALSE(line.shares.may_have_more(address("203.0.113.1"), 999, {999, 1000}, 0.5));
-  CHECK(line.shares.may_have_more(address("203.0.113.1"), 1000, {1000, 1000}, 0.5));
+  const auto may_have_more = [&](const std::string& client, double taken) {
+    return line.shares.may_have_more(address(client), 1000, {taken, 1000}, 0.5);
+  };
+  CHECK_FALSE(may_have_more("203.0.113.1", 999));
+  CHECK_FALSE(may_have_more("203.0.113.1", 1000));
+  CHECK_FALSE(may_have_more("203.0.113.1", 1200));
+  CHECK(may_have_more("198.51.100.1", 1200));
+}
+
+TEST_CASE("a full line refuses a second contact by itself, and the share a late first pass") {
+  config::WaitingRoom settings;
+  settings.opening.when = config::WaitingWhen::always;
+  settings.sessions.most = 1;
+  settings.tickets.max_wait = Milliseconds(600'000);
+  SharedWaitingRoom room(
+      "sale", settings,
+      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2}));
+  const TimePoint now = Clock::now();
+  const auto token = [&](waiting::TokenKind kind, std::uint8_t number) {
+    return waiting::Token{kind, {{number}}, 0, room.time_at(now)};
+  };
+  using Kind = waiting::TokenKind;
+  std::uint8_t joined = 0;
+  while (joined < 200) {
+    const waiting::Token stamp = token(Kind::stamp, static_cast<std::uint8_t>(joined + 1));
+    if (!room.perform(waiting::Join{{stamp}}, now).has_joined) break;
+    room.has_joined(address("203.0.113.1"), stamp, now);
+    ++joined;
+  }
+  REQUIRE(joined > NetworkShares::kFew);
+  REQUIRE(joined < 200);
+  const auto may_have_more = [&](const std::string& client, Kind kind) {
+    return room.may_have_more(address(client), token(kind, 250), settings, now);
+  };
+  CHECK(may_have_more("203.0.113.1", Kind::stamp));
+  CHECK_FALSE(may_have_more("203.0.113.1", Kind::pass));
+  CHECK(may_have_more("198.51.100.1", Kind::pass));
+}
+
+TEST_CASE("tickets of visitors that are away and not expected are a network's all the same") {
+  Line line;
+  REQUIRE(line.joined("203.0.113.", 60) == 60);
+  const auto may_have_more = [&](double away) {
+    return line.shares.may_have_more(address("203.0.113.1"), line.tickets, {30, 80, away}, 0.5);
+  };
+  CHECK_FALSE(may_have_more(30));
+  CHECK(may_have_more(0));  // the control: the other ones are elsewhere
 }
 
 TEST_CASE("verified users count for no network, unless nothing bounds them") {

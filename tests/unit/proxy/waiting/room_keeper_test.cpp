@@ -61,6 +61,41 @@ TEST_CASE("a reservation that one proxy made is one for the other, and calls the
   CHECK_FALSE((*again)->is_granted);
 }
 
+TEST_CASE("the user of a reservation is told by the proxy that was asked, and is not in the log") {
+  Database database;
+  config::WaitingRoom room = one_place();
+  room.tickets.reserve = config::WaitingReserve{.anonymous = true};
+  room.webhook = config::WaitingWebhook{.route = "hooks"};
+  Proxy first(database, room);
+  Proxy second(database, room);
+  REQUIRE(first.becomes([&] { return first.room->sight(Clock::now()).proxies == 2; }));
+  REQUIRE(first.arrives() == Door::enter);
+  REQUIRE(first.joins(1));
+  REQUIRE(first.joins(2));
+  first.tick();  // from then on events are noted
+  second.tick();
+  const auto reserve = [](Proxy& proxy, std::uint8_t number, const std::string& user) {
+    Token ticket = proxy.stamp(number);
+    ticket.kind = TokenKind::ticket;
+    const auto granted = proxy.ask(waiting::Reserve{{ticket}, user});
+    return granted && *granted && (*granted)->is_granted;
+  };
+  const auto told = [](Proxy& proxy) {
+    std::vector<std::string> users;
+    for (const waiting::Happening& one : proxy.room->take_events(100)) {
+      if (one.event == waiting::Event::reserved) users.push_back(one.user);
+    }
+    return users;
+  };
+  REQUIRE(reserve(second, 1, "\"ann-of-the-shop\""));
+  REQUIRE(reserve(first, 2, "\"bob-of-the-shop\""));
+  CHECK(told(second) == std::vector<std::string>{"\"ann-of-the-shop\""});
+  CHECK(told(first) == std::vector<std::string>{"\"bob-of-the-shop\""});
+  const std::lock_guard lock(database.mutex);
+  for (const store::RoomRow& row : database.rows["sale"])
+    CHECK(row.entry.find("of-the-shop") == std::string::npos);
+}
+
 TEST_CASE("a proxy that is behind a snapshot takes it, and goes on") {
   Database database;
   Proxy first(database, one_place());
@@ -119,6 +154,35 @@ TEST_CASE("a proxy that is cut off lets nobody in with `hold`, and tells what is
   CHECK(first.becomes([&] { return first.ask(waiting::Join{{first.stamp(2)}}).has_value(); }));
   CHECK(first.context->keeping == PlaceKeeping::works);
   CHECK(first.failures == 1);
+}
+
+TEST_CASE("with `hold` nobody is let by a proxy that is cut off, also where there was room") {
+  Database database;
+  const auto room = settings(5, config::OnStoreFailure::hold);
+  Proxy first(database, room);
+  Proxy second(database, room);
+  const auto has_to_wait = [](Proxy& proxy) {
+    return proxy.room->with(Clock::now(), [](waiting::WaitingRoom& its, waiting::Time now) {
+      return its.has_to_wait(now);
+    });
+  };
+  REQUIRE(first.becomes([&] { return first.room->sight(Clock::now()).proxies == 2; }));
+  REQUIRE(first.arrives() == Door::enter);
+  const Token pass{TokenKind::pass, {{7}}, 0, first.room->time_at(Clock::now())};
+  REQUIRE(first.ask(waiting::ShowPass{{pass}})->use == waiting::Use::renewed);
+  CHECK_FALSE(has_to_wait(first));
+  first.is_cut = true;
+  REQUIRE(first.becomes([&] { return first.failures == 1; }));
+  first.tick();
+  CHECK(has_to_wait(first));
+  CHECK(first.room->look_at_door({}, Clock::now()) == Door::wait);
+  CHECK_FALSE(first.arrives());
+  CHECK(first.room->honours(pass, Clock::now()));  // who is inside goes on
+  CHECK_FALSE(has_to_wait(second));
+  first.is_cut = false;
+  REQUIRE(first.becomes([&] { return first.arrives() == Door::enter; }));
+  CHECK_FALSE(has_to_wait(first));
+  CHECK(second.becomes([&] { return second.room->counts(Clock::now()).provisional > 0; }));
 }
 
 TEST_CASE("with `open` a proxy that is cut off goes on, and what became of it is told afterwards") {
