@@ -4,7 +4,9 @@
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/ostream_sink.h>
 
+#include <chrono>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -291,15 +293,16 @@ TEST_CASE("at the end of the process a burst beyond the queue waits for the outp
   Log log({}, sink, 16);
   log.reloaded(2);
   sink->wait_until_stuck();
-  log.lose_none(kPatience);
-  Event is_written;
+  log.lose_none(Milliseconds{10000});
+  std::promise<void> written;
+  std::future<void> end = written.get_future();
   std::thread burst([&] {
     for (int i = 0; i < 116; ++i) log.message(Level::info, "more");
-    is_written.set();
+    written.set_value();
   });
-  CHECK_FALSE(is_written.wait(Milliseconds{50}));
+  CHECK(end.wait_for(Milliseconds{50}) == std::future_status::timeout);
   sink->let_go();
-  CHECK(is_written.wait());
+  CHECK(end.wait_for(std::chrono::seconds(10)) == std::future_status::ready);
   burst.join();
   CHECK(log.dropped() == 0);
 }

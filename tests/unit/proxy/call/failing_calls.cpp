@@ -11,13 +11,13 @@
 
 namespace {
 
-std::atomic<int> connect_error{0};
-std::atomic<std::uint16_t> connect_port{0};
-std::atomic<int> watch_error{0};
+std::atomic<int> refused_with{0};
+std::atomic<std::uint16_t> refused_port{0};
+std::atomic<int> unwatched_with{0};
 
 bool is_to_fail(const sockaddr* address) {
-  if (connect_error == 0 || address->sa_family != AF_INET) return false;
-  return ntohs(reinterpret_cast<const sockaddr_in*>(address)->sin_port) == connect_port;
+  if (refused_with == 0 || address->sa_family != AF_INET) return false;
+  return ntohs(reinterpret_cast<const sockaddr_in*>(address)->sin_port) == refused_port;
 }
 
 }  // namespace
@@ -27,15 +27,15 @@ extern "C" {
 
 int connect(int socket, const sockaddr* address, socklen_t size) {
   if (is_to_fail(address)) {
-    errno = connect_error;
+    errno = refused_with;
     return -1;
   }
   return static_cast<int>(::syscall(SYS_connect, socket, address, size));
 }
 
 int epoll_ctl(int set, int operation, int descriptor, epoll_event* event) noexcept {
-  if (watch_error != 0 && operation == EPOLL_CTL_ADD) {
-    errno = watch_error;
+  if (unwatched_with != 0 && operation == EPOLL_CTL_ADD) {
+    errno = unwatched_with;
     return -1;
   }
   return static_cast<int>(::syscall(SYS_epoll_ctl, set, operation, descriptor, event));
@@ -45,10 +45,10 @@ int epoll_ctl(int set, int operation, int descriptor, epoll_event* event) noexce
 namespace spillway::proxy {
 
 FailingCall::FailingCall(Call call, int error, std::uint16_t port) {
-  connect_port = port;
-  (call == Call::connect ? connect_error : watch_error) = error;
+  refused_port = port;
+  (call == Call::connect ? refused_with : unwatched_with) = error;
 }
 
-FailingCall::~FailingCall() { connect_error = watch_error = 0; }
+FailingCall::~FailingCall() { refused_with = unwatched_with = 0; }
 
 }  // namespace spillway::proxy
