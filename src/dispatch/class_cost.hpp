@@ -1,6 +1,6 @@
-// What a route's requests cost, for its class (priority_by_cost): about what the dear ones among
-// them do. The mean would be the clients' choice: one that asks for what is cheap on a dear route
-// had its dear requests go first.
+// What a route's requests cost, which decides its class (priority_by_cost): about as much as the
+// expensive ones among them. A mean could be chosen by clients: many cheap requests to an expensive
+// route would let its expensive requests go first.
 //
 // The first samples of a route are averaged. After that a dearer one weighs 1/64, and a cheaper one
 // takes no more off than the time that has passed: with endless cheap ones 1/e is left after five

@@ -52,8 +52,8 @@ class TenantQueue {
   Waiter* next() const;
   Waiter* oldest() const { return arrivals_.front(); }
   Waiter* youngest() const { return arrivals_.back(); }
-  // Whose wait the class is judged by: the next one's, and with the newest first the oldest one's;
-  // but not if that one waits however long, since such a class would go before all others for good.
+  // The waiter by whose wait the class is judged: the next one or, with the newest first, the
+  // oldest one. Not the oldest one if it waits without limit: such a class would always go first.
   Waiter* foremost() const {
     return newest_first_ && oldest()->expires_at != kNever ? oldest() : next();
   }

@@ -52,8 +52,8 @@ void Company::join(std::uint32_t recoveries) {
   for (std::size_t n = 0; n < rules_of(recoveries); ++n) ++in_hand_[n];
 }
 
-// What a lane was asked for is not known of it any more: else it would be asked for that again and
-// again, for few jobs at a time, while others come of it.
+// Forgets the recovered jobs for which the lane was asked: else it would be asked for them again
+// and again, a few at a time, while other jobs come from it.
 std::vector<Lane> Company::answered(const Lane& lane, const Ask& asked,
                                     std::optional<std::uint32_t> least_left) {
   const std::size_t rules = rules_of(asked.most_recoveries);

@@ -3,9 +3,9 @@
 // When a proxy ends, any of the jobs that it had in hand may be why, or none: each counts a
 // recovery, and one that had kMostRecoveries is dead as poison. So the more recoveries a job has,
 // the fewer of its kind are in hand at a time: groups that shrink up to a test of one (group
-// testing: Dorfman, Annals of Mathematical Statistics 1943). The end of a proxy makes no more than
-// one job dead. One that ends each proxy that begins it is dead after the fourth, and what was
-// beside it is not.
+// testing: Dorfman, Annals of Mathematical Statistics 1943). So each end of a proxy makes at most
+// one job dead: a job that ends every proxy that begins it is dead after the fourth, and the jobs
+// that were beside it are not.
 //
 // A claim asks a lane for jobs with few recoveries: any number of them may join. If the store has
 // said that the lane has others as well, a claim asks for those, too, but for no more jobs than may

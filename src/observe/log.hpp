@@ -143,8 +143,8 @@ class Log {
                   Reason reason, const overload::OverloadSignals& signals);
   // The tail latency is above its threshold, and no lower limit brought it down.
   void shedding_does_not_help(std::string_view upstream, const overload::OverloadSignals& signals);
-  // Only because the errors of `signals.left_out` do not count is the upstream in no overloaded
-  // state; or no longer so.
+  // The upstream is in no overloaded state only because the errors of `signals.left_out` do not
+  // count. The second: that is no longer so.
   void errors_of_one_source(std::string_view upstream, const overload::OverloadSignals& signals);
   void errors_of_one_source_ended(std::string_view upstream,
                                   const overload::OverloadSignals& signals);

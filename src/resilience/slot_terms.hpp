@@ -43,9 +43,9 @@ inline constexpr Duration kLeastSlotCredit = std::chrono::milliseconds(200);
 // How many times the rate is asked for when slots are as scarce as can be.
 inline constexpr double kSteepestSlotRate = 16;
 
-// For so long an upstream at a standstill sends no response head before a late request may ask for
-// a slot of its own class, one in that time, and only where several clients are slow: a pause of
-// the upstream's own costs few of them theirs.
+// How long an upstream at a standstill has to send no response head before a late request may ask
+// for a slot of its own class. One slot is asked for in that time, and only where several clients
+// are slow, so that a pause of the upstream itself costs few of them their slots.
 inline constexpr Duration kSilence = std::chrono::seconds(1);
 inline constexpr Duration kLongestSilence = std::chrono::seconds(5);
 constexpr std::uint32_t least_for_own_class(std::uint32_t limit) {

@@ -27,8 +27,8 @@ bool WaitingRoom::is_open(Time now) const {
   return opening_.is_open(when, room(now) > 0, has_line(), now);
 }
 
-// Those who were not heard of lately do not count for the wait: nobody calls them, and the door is
-// not closed by those who left. Of others those count who are called before it.
+// For the wait only visitors count that were heard of lately and are called before this one: nobody
+// calls the others, and those who have left must not close the door.
 Space WaitingRoom::space(Priority priority, const Wish* wish) const {
   const Space tickets{static_cast<double>(tickets_.size()),
                       static_cast<double>(terms_.max_tickets)};
@@ -52,7 +52,7 @@ Space WaitingRoom::space(Priority priority, const Wish* wish) const {
     before += lane.expected(line.total(), its_away);
     away += lane.not_expected(its_away);
   });
-  // Of a first few in a second nothing follows for all that time.
+  // A few arrivals in the first second say nothing about the whole time of the wait.
   const bool is_rate_known = lane.learned.knows_calls() || terms_.per_minute > 0;
   const double higher =
       is_rate_known

@@ -16,7 +16,7 @@ namespace spillway::waiting {
 
 namespace {
 
-// Of the visitors that are let in within ReserveTerms::claim, so many may be such as were away.
+// The part of the visitors let in within ReserveTerms::claim that may be called while away.
 constexpr double kAwayShare = 0.5;
 
 PassedOver key_of(Slot slot, const TicketRecord& ticket, const TieredLine& line) {

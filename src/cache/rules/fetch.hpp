@@ -1,5 +1,5 @@
-// How the upstream is asked for what the cache does not answer: for its store too, and on behalf of
-// other requests (single flight).
+// For whom a request that the cache does not answer is forwarded: for itself alone, to store the
+// response as well, or also for other requests that wait for it (single flight).
 #pragma once
 
 #include <chrono>

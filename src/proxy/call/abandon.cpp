@@ -55,9 +55,9 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
                         .permit = std::move(permit_)});
 }
 
-// There was no response in time, which does not say that the upstream has stopped. If its server
-// gets no more requests, what is at work there is of no concern to the others; and one that
-// swallows requests takes no more than its part of the slots so.
+// After a timeout the upstream may still be at work on the request. False if its server gets no
+// more requests, so that work there takes nothing from others; or if the server holds more than its
+// part of the slots, so that a server that swallows requests does not get them all.
 bool UpstreamCall::may_answer_too_late() const {
   if (!so_far_.has_timed_out || !current_.at_work_since) return false;
   const std::size_t server = connection_->server();
@@ -86,7 +86,7 @@ Task<bool> UpstreamCall::answers_late() {
     current_.head = Head::received;
     deadlines_.put_off(until);
   } else if (attempt.fault.reason != Reason::client_gone) {
-    // Ended from outside it may be at work still: then abandon() keeps its slot.
+    // Not after an end from outside: then it may still be at work, and abandon() keeps its slot.
     so_far_.has_timed_out = false;
   }
   co_return is_answered;

@@ -17,9 +17,9 @@ void record_timeout(const RequestContext& request);
 // Whose request it is, for the ejection of servers. All jobs are one client's.
 resilience::FailureSource failure_source(const RequestContext& request);
 
-// The same for a request that got no response. nullopt: the failure is the server's own. So it is
-// for jobs and for trusted peers that name no client: each of these stands for many clients, and
-// where no other client sends requests a server that hangs would be ejected late.
+// The same for a request that got no response. nullopt: the failure counts as the server's own, as
+// for jobs and for trusted peers that name no client. Each of these stands for many clients; where
+// nobody else sends requests, a server that hangs would otherwise be ejected late.
 std::optional<resilience::FailureSource> silence_source(const RequestContext& request);
 
 }  // namespace spillway::proxy

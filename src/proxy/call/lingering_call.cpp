@@ -130,8 +130,8 @@ void LingeringCall::learn_ended() {
   request_.generation->service_time.record_unanswered(route, now - since, now);
 }
 
-// It would have taken longer than nearly all do; by how much is not known. Twice as long, as is its
-// hold: with less the time learned would creep.
+// The request has outlasted its hold; how long it would have taken is not known. Learns twice the
+// hold, as the hold itself is doubled: with less the learned time would rise too slowly.
 void LingeringCall::learn_outlasted() {
   if (!request_.at_work) return;
   const auto [route, since, owes_head] = *request_.at_work;

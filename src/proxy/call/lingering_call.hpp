@@ -6,8 +6,9 @@
 //   requests were (HoldTimes);
 // * or, of one that timed out, its server gets no more requests: a circuit opened, or it was
 //   ejected. A server that swallows requests holds no slot that the others are waiting for.
-// There are never more of them than slots. Without it impatient clients would have more at work in
-// the upstream than it has slots, and one that comes again with its key would have it done twice.
+// There are never more of them than slots. Without them impatient clients would put more to work in
+// the upstream than it has slots, and a client that repeats its Idempotency-Key would have the work
+// done twice.
 //
 // An event stream that its client has left keeps no slot, as before, but its permit of
 // limits.tunnels, until its server closes the connection. That is half-closed; a server that
@@ -16,8 +17,8 @@
 // least a comment (WHATWG HTML, server-sent events, authoring notes). There are never more of these
 // than permits.
 //
-// What it sees is learned: only patient clients see their answers, and where most are not, the
-// answers of their requests would be the quick ones (censored samples).
+// How long these requests take is learned. Of the responses that clients wait for only the quick
+// ones would be learned where most clients are impatient (censored samples).
 #pragma once
 
 #include <coroutine>

@@ -21,10 +21,10 @@ namespace spillway::proxy {
 
 namespace {
 
-// Of a client that prefers to wait.
+// The longest wait that a client gets by Prefer.
 constexpr std::chrono::seconds kLongestPrefer{60};
 
-// Of a request that could be forwarded meanwhile.
+// How long a request that could be forwarded waits for the store.
 constexpr Duration kPatience = std::chrono::milliseconds(100);
 
 }  // namespace
@@ -35,7 +35,7 @@ const config::Defer* Deferral::defer() const {
   return defer ? &*defer : nullptr;
 }
 
-// What is deferred now ends with this process, and would not be forwarded before.
+// During a drain, jobs in a store in memory would end with the process before they are forwarded.
 bool Deferral::would_be_lost() const {
   return services_.draining && request_.config().store.url == store::kMemoryUrl;
 }
@@ -271,7 +271,7 @@ std::optional<Fault> Deferral::read_key(jobs::NewJob& job) const {
   return std::nullopt;
 }
 
-// Of what cannot be taken the store is asked all the same whether it is a duplicate.
+// A request with a key goes to the store even if that has no room: it may be a duplicate.
 Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   using Result = store::Enqueue::Result;
   JobQueue& queue = *services_.jobs;

@@ -67,7 +67,7 @@ class Deferral {
   Task<bool> is_behind_jobs();
   // This fault is a refusal in whose place the request is deferred.
   bool takes(const Fault& fault) const;
-  // Writes the request down. DeferredAnswer, or the fault that answers it: `refused`, if it cannot
+  // Writes the request down. Returns DeferredRequest, or a fault: `refused` if the request cannot
   // be deferred, or the store's.
   Task<Answer> write_down(std::optional<Fault> refused);
 

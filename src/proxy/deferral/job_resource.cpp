@@ -111,7 +111,8 @@ void JobResource::refuse_method(std::string_view allowed) {
                      {"detail", "This method is not allowed for a job."}})};
 }
 
-// Before the store is asked. What a tenant's budget refuses costs none of what all have together.
+// Called before the store is asked. What the tenant's budget refuses takes nothing from the rate
+// that all tenants share.
 std::optional<Fault> JobResource::too_often() const {
   const traffic::Tenant& tenant = request_.subject.tenant;
   const TimePoint now = services_.now();

@@ -1,13 +1,12 @@
 // One attempt of a job: waits for the rate of its route and at its upstream's gate, sends the
 // stored request, keeps the answer, and tells the store how it ended. No client waits for it.
 //
-// It takes the slots that no live request wants. It waits for one until its time to live is over
-// and, where another proxy on the store may have one, or others wait for what it has (Company), for
-// two seconds at most. With `class` in its
-// route's `defer` it competes with live requests of that class first, for as long as those wait,
-// and waits for a second then. The attempt ends with the lease
-// of its proxy, a little before: its upstream request is ended first, and another proxy may make
-// the next one. An attempt after one that failed takes from the upstream's retry budget.
+// It takes slots that no live request wants, and waits for one until its time to live is over; for
+// two seconds at most if another proxy may have a slot for it, or if it keeps other jobs from
+// beginning (Company). With `class` in its route's `defer` it first competes with live requests of
+// that class, for as long as those wait, and then waits for a second.
+// The attempt ends a little before the lease of its proxy: its upstream request is ended, and
+// another proxy may make the next attempt. A retry takes from the upstream's retry budget.
 #pragma once
 
 #include <coroutine>

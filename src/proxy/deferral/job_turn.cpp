@@ -71,8 +71,8 @@ Task<bool> JobRun::wait_for_rate() {
 // of that class do. In shadow mode those get none, but are forwarded at once; a backlog that did
 // the same would not end at the number of slots.
 //
-// While a job that has to be alone waits, others of its kind are kept waiting, also those before
-// other upstreams: so it goes back soon. It goes first, since the jobs that wait longer would have
+// A job that has to be alone keeps others of its kind waiting, also at other upstreams: so it goes
+// back to the store soon. It goes before all other jobs: those wait longer, and would otherwise get
 // each slot before it.
 Task<std::optional<jobs::NoSlot>> JobRun::take_slot() {
   const bool competes = defer().traffic_class && !request_.is_shadow();

@@ -9,8 +9,8 @@ std::optional<Answer> Exchange::admit() {
   return follow_verdict();
 }
 
-// The same once more where the client took its time with the body: a verdict made in normal
-// operation is no pass for the overload that follows.
+// Admits the request once more if the proxy had to wait for its body: meanwhile the upstream may
+// have become overloaded.
 std::optional<Answer> Exchange::admit_again() {
   if (!body_.was_waited_for() || !admission_.decide_again()) return std::nullopt;
   std::optional<Answer> ended = follow_verdict();

@@ -93,23 +93,23 @@ std::optional<Answer> Exchange::cached_instead() {
   return CachedResponse{};
 }
 
-// In place of a failure of the upstream what is stored answers, even if it is stale (RFC 5861
-// section 4): true, and the lookup has taken it.
+// Answers a failure of the upstream with the stored response, even a stale one (RFC 5861 section
+// 4). True: there is one, and the lookup has taken it.
 bool Exchange::take_stale_instead(const Fault& fault) {
   if (!lookup_.look_up_stale_if_error(fault)) return false;
   take_stale_for(fault, std::nullopt);
   return true;
 }
 
-// What is stored, else the fallback, goes before every refusal: of a rule, the gate, a wait in
-// vain, an open circuit or a lack of descriptors, in any state, where a rule degrades. nullopt: it
-// is refused.
+// Where a rule degrades, a stored response or else the fallback replaces any refusal, in any state:
+// by a rule or the gate, after a wait in vain, for an open circuit or a lack of descriptors.
+// nullopt: the request is refused.
 std::optional<Answer> Exchange::instead_of_refusal(const Fault& fault) {
   if (!is_refusal(fault) || request_.is_own || request_.is_shadow()) return std::nullopt;
   const config::Rule* const rule = admission_.degrading_rule();
   if (rule == nullptr) return std::nullopt;
   overload::AtHand has{.fallback = has_fallback()};
-  // An open circuit is the upstream's failure: that is for stale_if_error to say.
+  // For an open circuit stale_if_error decides about stored responses: take_stale_instead().
   if (overload::gives_stored(rule->mode) && !is_of_upstream(fault.reason)) {
     has.stored = admission_.is_queued() ? lookup_.look_up_stale_again() : lookup_.look_up_stale();
   }
@@ -124,8 +124,8 @@ std::optional<Answer> Exchange::instead_of_refusal(const Fault& fault) {
   return CachedResponse{};
 }
 
-// Shadow mode: whether enforcing would do so. Asked before the upstream is: its response may be
-// stored, and would be found later.
+// Shadow mode: whether a stored or fallback response would replace a refusal. To be called before
+// the upstream is asked: its response may be stored, and would then be found.
 bool Exchange::would_answer_refusal() {
   const config::Rule* const rule = admission_.degrading_rule();
   if (rule == nullptr) return false;

@@ -1,4 +1,4 @@
-// The life of a request. Its phases are named as in src/README.md.
+// The life of a request, top to bottom. src/README.md has a table of its phases.
 //
 // co_await stands alone in a statement, for the compiler's sake (src/README.md, rule 5). So a value
 // that was awaited has a name before it is moved or returned.
@@ -11,8 +11,8 @@
 
 namespace spillway::proxy {
 
-// Finds an answer and sends it; observes the request in every case. A failure to send is a fault,
-// in whose place another answer may be sent.
+// Finds an answer, sends it, and observes the request in any case. A failure to send becomes the
+// answer; another one may replace it as long as the client has got nothing.
 Task<> Exchange::serve(std::optional<Fault> unreadable) {
   request_.metrics().accept();
   Answer answer;
@@ -90,7 +90,7 @@ Task<std::optional<Answer>> Exchange::pass_entrance(cache::Serving serving) {
   co_return answer;
 }
 
-// Defers the request although there may be room for it, if its turn is later.
+// Defers the request even if there is room for it, where its route, its key or its order says so.
 Task<std::optional<Answer>> Exchange::defer_first() {
   const Deferral::Turn turn = co_await deferral_.turn();
   if (turn == Deferral::Turn::now) co_return std::nullopt;
@@ -136,8 +136,8 @@ Task<Answer> Exchange::ask_upstream() {
   co_return UpstreamResponse{};
 }
 
-// A stored response in place of the upstream's failure, or it or the fallback in place of a
-// refusal. If there is none the fault stands, and the flight ends with it.
+// Replaces a fault: a failure of the upstream by a stored response, a refusal by a stored response
+// or the fallback. If there is neither, the fault stands and ends the flight.
 void Exchange::substitute(Answer& answer) {
   const Fault* const fault = fault_in(answer);
   if (fault == nullptr) return;

@@ -39,9 +39,9 @@ class Exchange {
 
   // The life of the request. `unreadable`: why its head could not be read.
   Task<> serve(std::optional<Fault> unreadable);
-  // In its place, as the process ends: the access log.
+  // If the process ends before serve() does: writes the access log's line.
   void log_unfinished();
-  // Then: an event stream goes on without it.
+  // After serve(): the response is an event stream, which goes on without the exchange.
   bool has_event_stream() const { return relay_.is_long_lived(); }
   EventStream::Parts take_event_stream() {
     return relay_.take_event_stream(entrance_.lasting_stay());
@@ -51,8 +51,7 @@ class Exchange {
   RequestBody& body() { return body_; }
   const RequestBody& body() const { return body_; }
   bool holds_slot() const { return admission_.has_slot(); }
-  // The part of the response that its client has not taken is on disk, and lately another body
-  // found no disk space.
+  // Its response takes up disk space for a slow client, and another body lately found none.
   bool keeps_space(TimePoint now) const { return relay_.keeps_space(now); }
   const Admission& admission() const { return admission_; }
   void set_slot_wait(SlotWait wait, Duration waited = {}) {

@@ -148,8 +148,8 @@ ResponseRelay::Moved ResponseRelay::move_some() {
   return {sent.any || received.any, received.fault};
 }
 
-// The client takes nothing now, and there is no room for more: makes room, if that may get the
-// upstream's response read to its end. Nothing: it does not fit, or not yet, or holds no slot.
+// The client takes nothing now, and block or pipe are full. Moves what they hold aside if all that
+// is still to come may fit there. `nothing`: it does not fit, or not yet, or there is no slot.
 ResponseRelay::Spilled ResponseRelay::spill() {
   const bool is_counted = to_.call.response().framing.kind == http::Framing::Kind::length;
   const std::uint64_t rest = is_counted ? reader_.remaining() : 0;
@@ -173,7 +173,7 @@ ResponseRelay::Spilled ResponseRelay::spill() {
   return Spilled::some;
 }
 
-// The client has kept a slot waiting for long, or for which others wait.
+// The client has held its slot up for long, or others wait for that slot.
 bool ResponseRelay::is_worth_a_file() const {
   return held_back_ >= kClientsHold || to_.admission.holds_contended_slot();
 }

@@ -47,14 +47,14 @@ class ResponseRelay {
   ResponseRelay(const ResponseRelay&) = delete;
   ResponseRelay& operator=(const ResponseRelay&) = delete;
 
-  // Relays the response whose head the call has read, to its end; of an event stream the head and
-  // the bytes received with it. A fault: it could not be started, or broke.
+  // Relays the response, whose head the call has read, to its end; of an event stream only the head
+  // and the bytes received with it. A fault: the response could not be started, or broke off.
   Task<std::optional<Fault>> run();
 
   // What has been read of the response's body; null before it has begun.
   const http::BodyReader* body() const { return has_begun_ ? &reader_ : nullptr; }
 
-  // Whether its body does: as Spill says.
+  // See Spill::keeps_space().
   bool keeps_space(TimePoint now) const { return spill_.keeps_space(now); }
 
   // It is an event stream, which outlives the request.

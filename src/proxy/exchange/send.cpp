@@ -58,7 +58,7 @@ Task<std::optional<Fault>> Exchange::send_as(const Answer& answer) {
       });
 }
 
-// Fields added to every response but a problem.
+// Fields that are added to cached and fallback responses.
 http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) const {
   const overload::Verdict& verdict = admission_.verdict();
   const bool is_degraded = admission_.is_degraded();
@@ -71,7 +71,7 @@ http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) con
 
 // A refusal, or an error of the upstream: what the proxy says itself.
 Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
-  // Cut off, the upstream is not at work: it waited for the client.
+  // With a slow client the upstream has been waiting, not working: its slot is freed at once.
   fault.reason == Reason::slow_client ? call_.drop() : call_.abandon(relay_.body());
   if (session_.has_started()) {  // too late for another response; this one must not look complete
     session_.abort();
@@ -137,8 +137,9 @@ Task<std::optional<Fault>> Exchange::send_cached() {
   co_return std::nullopt;
 }
 
-// A client that takes its time keeps the content in memory. Where others need the room, it is cut
-// off unless it has got on (reading.hpp). `stored`: null, or what the content is of.
+// Sends content that stays in memory until the client has taken it. Where others need that memory,
+// a client that takes it too slowly is cut off (reading.hpp). `stored`: the response that the
+// content is part of, or null.
 Task<bool> Exchange::send_kept(std::string_view content, const cache::StoredResponse* stored) {
   TimePoint since = services_.now();
   std::uint64_t before = 0;

@@ -35,7 +35,7 @@ class Tunnel final : public boost::intrusive::list_base_hook<>, public Owned, pu
     std::size_t end = 0;
   };
 
-  // `upstream` has left its pool. The permit has been opened.
+  // `upstream` has left its pool. start() opens the permit.
   Tunnel(Services& services, TunnelPermit permit, UpstreamPtr upstream, Milliseconds idle_timeout);
   ~Tunnel() override;
 

@@ -132,8 +132,8 @@ Exchange& Http1Session::begin_exchange() {
   return exchange_.emplace(services_, generation, *this, parking_, cache_key_);
 }
 
-// The stream goes on without its request: bytes alone must not keep a configuration from being
-// cleared away, for hours perhaps. Only a request whose body has not ended stays.
+// The stream goes on without its request, which would pin its configuration, perhaps for hours.
+// Only a request whose body has not been sent to its end stays.
 Task<> Http1Session::serve_event_stream() {
   event_stream_.emplace(services_, *this, parking_, exchange_->take_event_stream());
   if (exchange_->body().is_sent()) exchange_.reset();

@@ -89,8 +89,8 @@ class Http1Session final : public ClientSession, public Swept {
 
   // Whether, and since when, it waits for its client while no client waits for it.
   Silence silence(TimePoint now);
-  // Ends a session that is at that, so that others are accepted: without a lingering close, with
-  // 408 if its request has not been answered, with a reset if its response is cut off.
+  // Ends the session to make room for new connections. `at`: from silence(). A request that has not
+  // been answered gets 408, a response that is cut off a reset; there is no lingering close.
   void give_way(Silence::At at);
 
  private:

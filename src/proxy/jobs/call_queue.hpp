@@ -1,10 +1,9 @@
 // What waits for the store, and in which order it goes there.
 //
-// What changes jobs goes first, in the order of its arrival. What is asked for requests with an
-// Idempotency-Key or an order, what clients ask after their jobs, what is written down for the
-// operator only, and what Spillway itself has to tell have places of their own in each batch and
-// bounds of their own: however much of it comes, it delays no 202 and no acknowledgement. Not
-// thread-safe.
+// What changes jobs goes first, in the order of its arrival. Four kinds of calls have places of
+// their own in each batch, and bounds of their own: questions for requests with an Idempotency-Key
+// or an order, clients' questions about their jobs, dead letters, and Spillway's own requests.
+// However many come, they delay no 202 and no acknowledgement. Not thread-safe.
 #pragma once
 
 #include <cstddef>

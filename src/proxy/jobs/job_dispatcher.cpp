@@ -54,8 +54,7 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
   if (now >= next_.sweep) {
     next_.sweep = now + kSweepEvery;
     // A lease is renewed each third: two of these without are too many.
-    commands.push_back(
-        store::Sweep{.limit = kSweepLimit, .silence = Duration(lease), .at = now});
+    commands.push_back(store::Sweep{.limit = kSweepLimit, .silence = Duration(lease), .at = now});
   }
   if (now >= next_.totals) {
     next_.totals = now + kTotalsEvery;
@@ -234,7 +233,7 @@ void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
   const std::size_t pulled = claim.jobs.size();
   // It was asked for less than its turn, and has that; or its jobs are long.
   const bool has_more = claim.is_cut || (pulled >= claim.limit && claim.limit < turn->limit);
-  // Long jobs of other lanes have left it nothing of the batch: it comes before these in the next.
+  // Long jobs of other lanes have used up the batch: this lane keeps its turn for the next one.
   const bool is_passed_by = claim.is_cut && pulled == 0;
   is_passed_by ? rotor_.give_up(*turn) : rotor_.took(*turn, pulled);
   end_turn(*turn, pulled);

@@ -1,5 +1,5 @@
-// How long the jobs that this proxy has leased are its own, by its own clock: in a store that
-// others share as long as its lease, in another one until the store says that they are not.
+// How long the jobs that this proxy has leased are its own, by its own clock: in a shared store for
+// the time of the lease, in any other store until the store says that they no longer are.
 //
 // The thread with the store says it. Workers look at it and end what they have in hand before the
 // lease is over: they do not wait for that thread, which may be waiting for a store that hangs.

@@ -19,10 +19,9 @@ struct Affordable {
 // every upstream connection that dispatch may need (a reload keeps the number of slots), a second
 // descriptor for each tunnel and a health check of each server. For `"concurrency": "auto"` that is
 // its `max`, but at most half of what is left: a limit that is found is seldom near it, and idle
-// connections follow the limit in force. An
-// eighth of what is left then is for temporary files. So neither clients alone nor what waits for
-// them can use up the descriptors. Where few are left then, clients get a fourth of all
-// descriptors but a few: what the rest is for goes with the number of clients, too.
+// connections follow the limit in force. An eighth of what is then left is for temporary files. So
+// neither clients alone nor what waits for them can use up the descriptors. Where little is left,
+// clients get a quarter of all descriptors but a few, since the other uses grow with their number.
 Affordable affordable_within(std::uint64_t open_files, const config::Config& config,
                              std::size_t workers);
 

@@ -350,7 +350,8 @@ std::optional<Fault> Admission::enter_shadow(Duration spent) {
   return std::nullopt;
 }
 
-// The ghost stays for as long as it has to; what it meets later is counted by the sweep.
+// The request lets its ghost go, which stays at the gate for as long as enforcing would have kept
+// the request there. What becomes of the ghost later is counted by the sweep.
 void Admission::leave_shadow(bool served) {
   if (shadow_.ghost == nullptr) return;
   const TimePoint now = services_.now();

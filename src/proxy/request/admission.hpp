@@ -72,9 +72,9 @@ class Admission {
   Task<std::optional<Fault>> wait_in_queue();
   // In the background: a slot that is free now, or none.
   bool take_free_slot(TimePoint now);
-  // Likewise: the next slot that no client's request wants, `goes_first` before the others that
-  // wait for one. It gives up when there was none until then, or `parking` was woken for another
-  // reason than a slot.
+  // In the background: waits for a slot that no client's request wants; with `goes_first` before
+  // the others that wait for one. Gives up at `until`, or when `parking` is woken for anything but
+  // a slot.
   enum class SpareSlot : std::uint8_t { granted, gave_up };
   Task<SpareSlot> wait_for_spare_slot(TimePoint until, bool goes_first);
   bool has_slot() const { return static_cast<bool>(slot_); }
@@ -92,8 +92,8 @@ class Admission {
     give_back_token();
     slot_.release(now);
   }
-  // The response was not there by now, which says how long its route takes; what comes later is not
-  // learned.
+  // No response has come by now: learns that the route takes longer than that. A response that
+  // still comes is not learned from.
   void record_unanswered(TimePoint now);
   // The request goes no further: the slot, if it has one, is the caller's.
   [[nodiscard]] Slot abandon_slot(TimePoint now);
@@ -102,7 +102,7 @@ class Admission {
   // The response head came, `latency` after the upstream was asked (nullopt: says nothing about its
   // route).
   void on_answer(std::optional<Duration> latency, bool failed, TimePoint now);
-  // Shadow mode: the request has ended, if neither of these has said so before.
+  // Shadow mode, at the end: lets the ghost go, unless release_slot() or abandon_slot() has.
   void end_shadow() { leave_shadow(false); }
 
   TimePoint dispatched() const { return dispatched_; }

@@ -1,5 +1,5 @@
-// Whose share of what all clients have together a request takes: bytes that wait, lasting
-// connections, jobs.
+// The client whose share of a common limit a request takes up: buffered bytes, tunnels and event
+// streams, jobs.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace spillway::proxy {
 
-// The client's address, behind trusted peers as well. nullopt: a trusted peer that names no client.
-// It stands for all of its own.
+// The client's address, also behind a trusted peer. nullopt: the trusted peer names no client. It
+// stands for many, so the share of one client does not bound it.
 std::optional<IpAddress> counted_client(const RequestContext& request);
 
 }  // namespace spillway::proxy

@@ -116,14 +116,14 @@ Fault no_slot(Reason reason, Milliseconds retry_after);
 // Nothing takes its place, or the same would be tried again.
 [[gnu::cold]] Fault response_too_large();
 
-// No visit, but a request for a picture, a form, a prefetch, while visitors wait to be let in: 503.
+// Visitors wait to be let in, and this request is no visit (a picture, a form, a prefetch): 503.
 Fault waiting_room_open(Milliseconds retry_after);
 // A ticket is asked after too often (POLL_LIMIT), or too many were made for the client's address
 // (JOIN_LIMIT): 429. Nothing takes its place, and it is not deferred: that would lead past the
 // line.
 Fault too_many_visits(Reason reason, Milliseconds retry_after);
-// A place takes a proof of work (waiting_room.challenge), and the request has none, or a wrong one:
-// 403. Its stamp may be of before the challenge.
+// A place costs a proof of work (waiting_room.challenge), and the request has none or a wrong one:
+// 403. Its stamp may have been issued before the challenge was switched on.
 Fault work_required();
 
 }  // namespace spillway::proxy

@@ -6,7 +6,7 @@
 
 namespace spillway::proxy {
 
-// Of the path to a job no more than the first half of its id, which is the permission to read it.
+// Cuts the path of a job after the first half of its id: the whole id is the permission to read it.
 // `own_path`: of the configuration, may be empty.
 inline std::string_view logged_path(std::string_view path, std::string_view own_path) {
   constexpr std::string_view kJobs = "/jobs/";

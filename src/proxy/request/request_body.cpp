@@ -117,8 +117,8 @@ bool RequestBody::move_at_hand() {
   return true;
 }
 
-// Whether more than that is read before a slot is taken. Its route says so, never a field of the
-// request: by one that has an upload streamed any client could hold a slot.
+// Whether more than kSmallBody is read before a slot is taken. The route decides, never a field of
+// the request: else any client could have its upload streamed, and hold a slot with it.
 bool RequestBody::is_buffered() const {
   if (is_kept_) return true;
   if (request_.is_shadow()) return false;  // it takes no slot

@@ -56,8 +56,8 @@ class RequestBody {
   // The same, of a body that has at most `most` bytes: 413 at the first that is too much, by its
   // Content-Length before any is read.
   Task<std::optional<Fault>> read_small(std::string& content, std::uint64_t most);
-  // The same, if all of it is here already: nothing is read from the client, nothing has been sent.
-  // nullopt: it is not, or it is longer. What it returns cannot be sent any more.
+  // The content without a read from the client, if all of it has come and none has been sent.
+  // nullopt: that is not so, or it is longer than `most`. What is returned cannot be sent any more.
   std::optional<std::string> take_content(std::uint64_t most);
   // The part sent with the head: all of it, unless the pump sends the rest.
   std::string_view at_hand() const { return at_hand_; }

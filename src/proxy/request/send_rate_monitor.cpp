@@ -78,7 +78,8 @@ TimePoint SendRateMonitor::still_since(int socket, TimePoint now) {
   return still_since_;
 }
 
-// What was taken before counts by the former terms: seen later, it would buy time by the new ones.
+// First credits what the client has taken under the former terms: credited later, it would buy time
+// under the new ones.
 void SendRateMonitor::set_slot_terms(const resilience::SlotTerms& terms, int socket,
                                      TimePoint now) {
   if (terms != std::exchange(slot_terms_, terms)) look(socket, now);

@@ -160,7 +160,7 @@ void Spill::sent(std::size_t bytes) {
   if (piece.from == piece.to && piece.in_file == 0) drop_first();
 }
 
-// Also its entry, before long: of a response without end there would be ever more of them.
+// Erases the entries of dropped pieces now and then: an endless response would add ever more.
 void Spill::drop_first() {
   Piece& piece = pieces_[first_];
   if (piece.is_counted) count_memory(-static_cast<std::int64_t>(piece.block.bytes().size()));

@@ -32,9 +32,9 @@ class Spill {
   // Counts so many bytes as taken until the end of the request, for content that has come and is
   // kept elsewhere. False: there is no memory for them.
   bool reserve(std::uint64_t bytes);
-  // The same for a stored answer, which comes as a whole. Answers have half as much as the worker's
-  // part besides what bodies take: else slow bodies would keep them all out. One of any size has
-  // room where there is no other, in all and of its client.
+  // The same for a stored answer, which comes as a whole. Answers have an allowance of their own
+  // (half of the worker's part, a quarter for one client), so that slow bodies do not keep them
+  // out. Neither bound holds for the first answer.
   bool reserve_answer(std::uint64_t bytes);
   // Whether it could, but for those that its client has already.
   bool has_room_for_answer(std::uint64_t bytes) const;

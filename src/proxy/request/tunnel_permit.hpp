@@ -24,8 +24,8 @@ class TunnelPermits {
   explicit TunnelPermits(traffic::SipKey key = {}) : of_clients_(key) {}
 
   Share& of(const IpAddress& client) { return of_clients_.of(client); }
-  // No more than these, whatever `limit`: what the connections in force allow. No bound until
-  // then.
+  // Caps every `limit` at `most`, which follows from the connections in force. No cap before the
+  // first call.
   void set_most(std::uint32_t most) { most_.store(most, std::memory_order_relaxed); }
   std::uint32_t most(std::uint32_t limit) const {
     return std::min(limit, most_.load(std::memory_order_relaxed));

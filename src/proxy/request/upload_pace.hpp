@@ -13,8 +13,8 @@ namespace spillway::proxy {
 inline constexpr Duration kClientsHold = std::chrono::milliseconds(500);
 
 // Bytes of a body that are read before its client's pace is judged: what was buffered on the way
-// comes at once, and says nothing. So many at its end are read in any case: a client that keeps the
-// last of them back holds no slot.
+// comes at once, and says nothing. As many at its end are always read before a slot is taken, so
+// that a client that keeps the last bytes back holds no slot.
 inline constexpr std::uint64_t kLeastJudged = 1024 * 1024;
 
 // Whether the rest of a body arrives within kClientsHold at its pace so far: `received` bytes in

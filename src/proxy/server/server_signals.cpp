@@ -22,8 +22,8 @@ constexpr Milliseconds kDrainCheckInterval{10};
 constexpr Milliseconds kAdminRetryInterval{100};
 constexpr std::string_view kFinishes = "finishing what runs";
 
-// Of a drain, its end: jobs are closed and given back, so that the store has taken them before a
-// supervisor kills the process for its timeout. Live requests have this time, too.
+// The last part of a drain, in which jobs are closed and given back, so that the store has taken
+// them before a supervisor's timeout kills the process. Live requests may use this time, too.
 constexpr Milliseconds time_to_give_back(Milliseconds drain) {
   return std::min(drain / 10, Milliseconds(1000));
 }

@@ -135,9 +135,9 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as, TimePoin
   return resilience::may_ask(load) ? std::optional(load) : std::nullopt;
 }
 
-// Where a limit was lowered it takes several slots to serve one waiter: as many as there are that
-// wait for clients, and behind these at the upstream. Of the others it is not known when they come
-// back.
+// After a limit was lowered several slots have to be given back before one waiter is served. Those
+// that wait for clients, and those of late requests, may be given back together with this one; when
+// the others come back is not known.
 dispatch::WouldServe Gate::would_serve_locked(ClassId served_as, const Late& late) const {
   auto most = dispatch::WouldServe::nobody;
   const std::uint32_t can_follow =
@@ -151,10 +151,10 @@ dispatch::WouldServe Gate::would_serve_locked(ClassId served_as, const Late& lat
   return most;
 }
 
-// Each of a higher class asks for one slot (Slots::freed_for_late), and while the upstream is
-// silent one of the same class, if there are several: with fewer workers there than slots, slow
-// clients of a class could keep all of them from the others of the class. Where heads come there
-// are free workers. Gates of a former configuration count by the rank of their classes.
+// Each late request of a higher class asks for one slot (Slots::freed_for_late). While the upstream
+// is silent, one late request of the same class asks too, if several are late: where it has fewer
+// workers than slots, slow clients of a class could hold all of them. While response heads come
+// there are free workers. Gates of a former configuration count by the rank of their classes.
 Gate::Late Gate::late_for(ClassId served_as, bool may_ask_its_own) const {
   Late late;
   for (std::size_t c = 0; c < kMaxClasses; ++c) {

@@ -148,8 +148,8 @@ Task<Entrance::Shown> Entrance::show(Token pass) {
   co_return Shown::inside;
 }
 
-// A ticket for a first pass that came late is one more, as of a second contact. Without a place in
-// which to do it work cannot be asked for: there the visitor arrives anew.
+// A first pass that comes late makes a ticket, so the limits of a second contact hold. Nothing here
+// can ask for a proof of work: where one is needed the visitor arrives anew.
 Reason Entrance::judge_late(const Token& pass) {
   if (challenge_of(*settings_, pass)) return Reason::work_required;
   const IpAddress client = client_address(request_);
@@ -174,8 +174,8 @@ bool Entrance::may_come_late(const Token& pass) {
   });
 }
 
-// Of one that was inside, and whose place is another's by now. What is no visit, as a form, keeps
-// its pass: sent again once the ticket is called, it comes in.
+// Tells a visitor that was inside that its place may be taken by now. A request that is no visit,
+// such as a form, keeps its pass: sent again once the ticket is called, it goes on.
 Answer Entrance::tell_late(const Token& pass) {
   const auto view =
       room_->with(services_.now(), [&](WaitingRoom& room, Time) { return room.peek(pass.id); });
@@ -215,9 +215,9 @@ Task<std::optional<Answer>> Entrance::claim(Token ticket) {
   co_return tell_end(ticket.id);
 }
 
-// What a browser carries is of a place that has ended lately: the page tells why, once, since it
-// takes the cookie along. nullopt: there is nothing to tell, or nobody has to wait; the visitor
-// arrives anew. So does a program without cookies, which would be told again and again.
+// The browser's token is of a place that ended lately: the page tells why, and only once, since it
+// also deletes the cookie. nullopt: there is nothing to tell, or nobody has to wait, and the
+// visitor arrives anew. So does a program without cookies, which would be told every time.
 std::optional<Answer> Entrance::tell_end(const waiting::TicketId& id) {
   const bool sees = is_visit(request_.head) && http::prefers_html(request_.head.fields);
   if (!sees || tokens_.is_in_field()) return std::nullopt;

@@ -35,8 +35,8 @@ class Entrance {
   Entrance(const Entrance&) = delete;
   Entrance& operator=(const Entrance&) = delete;
 
-  // The request goes on at once, as of enter(): the route has no waiting room, or the request has a
-  // pass that says enough. Mostly without a look at the waiting room.
+  // True: the request goes on at once. Its route has no waiting room, the request bypasses it, or
+  // its pass alone says enough. Mostly without a look at the waiting room.
   bool lets_by();
   // If it does not. nullopt: the request goes on; if it has a pass, in the class of those who were
   // let in and with its deadline, and with RequestContext::pass and pass_lines. Else WaitingPage,

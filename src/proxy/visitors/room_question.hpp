@@ -39,10 +39,10 @@ Task<std::optional<typename C::Result>> ask_room(SharedWaitingRoom& room, C comm
   co_return std::optional<Result>(std::get<Result>(*std::move(outcome)));
 }
 
-// What a visitor wants with the token that it carries: as ask_room(). Of a shared room no row is
-// written for a token that is spent, however often it is shown; and of one address no
-// more rows that change nothing than it may have tickets. A valid signature is no place: one stamp
-// or an old ticket would do to fill the log for all.
+// Does what a visitor wants with the token that it carries: as ask_room(). In a shared room no row
+// is written for a spent token, however often it is shown, and one address may write no more rows
+// that change nothing than it may have tickets. Else one valid stamp, or an old ticket, would be
+// enough to fill the log for all.
 struct Holder {
   const waiting::Token& token;
   IpAddress client;

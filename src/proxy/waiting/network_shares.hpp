@@ -36,8 +36,8 @@ class NetworkShares {
   void add_to_none(std::size_t tickets);
 
  private:
-  // Of two counters that it shares with others the smaller one is closer: a network whose counters
-  // both are those of a crowd is one in millions.
+  // A network has two counters and shares each with others: the smaller one is the better estimate.
+  // Only one network in millions shares both with a crowd.
   static constexpr std::size_t kCounters = 4096;
 
   using Places = std::array<std::size_t, 2>;

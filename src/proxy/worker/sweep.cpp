@@ -218,7 +218,7 @@ void Sweep::close_idle(TimePoint now) {
   }
 }
 
-// The `most` whose clients lose least, of these those that have been silent for longest.
+// Ends `most` silent sessions: those whose clients lose least, of these the longest silent ones.
 void Sweep::end_silent(TimePoint now, std::size_t most) {
   silent_.clear();
   for (Http1Session& session : lists_.sessions) {

@@ -30,8 +30,8 @@ constexpr const char* kSession =
     "SET jit = off; SET synchronous_commit = on; SET client_min_messages = error; "
     "SET default_transaction_isolation = 'read committed'";
 
-// Of a client that has ended, the server ends what it works on or waits for. Not known before
-// PostgreSQL 14, and refused where it runs on a system that cannot tell.
+// Has the server end the statement of a client that has ended. PostgreSQL before 14 does not know
+// this setting, and a server on a system that cannot detect such an end refuses it.
 constexpr const char* kGoneClient =
     "SELECT set_config('client_connection_check_interval', '1s', false) "
     "WHERE current_setting('client_connection_check_interval', true) IS NOT NULL";

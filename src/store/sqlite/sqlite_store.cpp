@@ -15,8 +15,8 @@ using jobs::WallTime;
 
 namespace {
 
-// quick_check reads the whole file, at some 500 MB/s: a large one would start late. So it is done
-// of a small one only.
+// quick_check reads the whole file, at some 500 MB/s: a large one would delay the start. So only a
+// small one is checked.
 constexpr std::int64_t kMostChecked = std::int64_t{32} << 20;
 
 // secure_delete: Debian's SQLite fills deleted content with zeros, which writes each body once

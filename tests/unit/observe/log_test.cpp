@@ -15,8 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include "support/event.hpp"
-
 namespace spillway::observe {
 namespace {
 
