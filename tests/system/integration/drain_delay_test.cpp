@@ -114,7 +114,8 @@ TEST_CASE("what the drain defers is forwarded in its delay") {
   ScriptedPeer backend(ok("done"));
   const TemporaryDirectory directory;
   ProxyUnderTest proxy(deferring_in(directory, backend.address(), {{"when", "overloaded"}}));
-  RawClient client(proxy.port());
+  RawClient client(proxy.port()), other(proxy.port());
+  CHECK(other.ask(post("/export/1", "x")).status() == 200);
   proxy.server().begin_drain_delay(Milliseconds{kHour});
   CHECK(proxy.admin("/readyz").status() == 503);
   for (int n = 0; n < 3; ++n) {
@@ -123,10 +124,11 @@ TEST_CASE("what the drain defers is forwarded in its delay") {
     CHECK_FALSE(answer.field("Connection"));
   }
   proxy.server().begin_drain();
+  // The drain may begin between a request and its response, which then has the field.
   Message answer = client.ask(post("/export/1", "x"));
   for (const Deadline deadline; !answer.field("Connection") && !deadline.passed();)
     answer = client.ask(post("/export/1", "x"));
-  CHECK(answer.status() == 202);
+  CHECK(other.ask(post("/export/1", "x")).status() == 202);
 }
 
 TEST_CASE("jobs are taken on in the delay, and not in the drain") {
