@@ -19,8 +19,8 @@ namespace {
 constexpr const char* kSlotsTaken = R"(spillway_inflight{upstream="app"})";
 constexpr const char* kAbandoned = "spillway_abandoned_requests";
 
-json settings(const std::vector<std::string>& servers, json app = json::object(),
-              json defer = json::object()) {
+json late_settings(const std::vector<std::string>& servers, json app = json::object(),
+                   json defer = json::object()) {
   app.update({{"response_timeout_ms", 300}});
   defer["when"] = "always";
   return configuration(
@@ -59,7 +59,8 @@ struct Ended {
 
 // A job whose backend answers after the timeout.
 Ended ends_late(LateBackend& backend, const std::string& state, json defer = json::object()) {
-  const ProxyUnderTest proxy(settings({backend.peer.address()}, json::object(), std::move(defer)));
+  const ProxyUnderTest proxy(
+      late_settings({backend.peer.address()}, json::object(), std::move(defer)));
   const Operator desk{proxy.admin_port()};
   const std::string id = support::defer(proxy.port(), "/export/1");
   REQUIRE(proxy.metric_becomes(kAbandoned, 1));
@@ -75,7 +76,7 @@ Ended ends_late(LateBackend& backend, const std::string& state, json defer = jso
 
 TEST_CASE("an answer that comes while a job that timed out keeps its slot is the job's") {
   LateBackend backend(ok("done"));
-  const ProxyUnderTest proxy(settings({backend.peer.address()}));
+  const ProxyUnderTest proxy(late_settings({backend.peer.address()}));
   const std::string id = support::defer(proxy.port(), "/export/1");
   REQUIRE(proxy.metric_becomes(kAbandoned, 1));
   backend.go.set();
@@ -121,7 +122,7 @@ TEST_CASE("what a late answer of a job says counts as if it had come in time") {
 
 TEST_CASE("a job whose answer does not come while it keeps its slot has timed out") {
   LateBackend backend(ok("done"));
-  const ProxyUnderTest proxy(settings({backend.peer.address()}));
+  const ProxyUnderTest proxy(late_settings({backend.peer.address()}));
   const Stopwatch stopwatch;
   const std::string id = support::defer(proxy.port(), "/export/1");
   const Operator desk{proxy.admin_port()};
@@ -138,7 +139,7 @@ TEST_CASE("an attempt that is late and then fails is one failure of its server")
   for (const std::string& late : answers) {
     CAPTURE(late);
     LateBackend backend(late);
-    const ProxyUnderTest proxy(settings({backend.peer.address()}));
+    const ProxyUnderTest proxy(late_settings({backend.peer.address()}));
     const auto of_server = [&](const std::string& family, const std::string& more = "") {
       return "spillway_server_" + family + "{upstream=\"app\",server=\"" + backend.peer.address() +
              "\"" + more + "}";
@@ -164,9 +165,9 @@ TEST_CASE("a late answer of a job is no success of its server") {
   });
   ScriptedPeer good(ok("done"));
   const ProxyUnderTest proxy(
-      settings({late.address(), good.address()},
-               {{"balance", "round_robin"},
-                {"ejection", {{"consecutive_failures", 2}, {"base_ms", 60'000}}}}));
+      late_settings({late.address(), good.address()},
+                    {{"balance", "round_robin"},
+                     {"ejection", {{"consecutive_failures", 2}, {"base_ms", 60'000}}}}));
   const Operator desk{proxy.admin_port()};
   const auto of_server = [&](const std::string& family) {
     return "spillway_server_" + family + "{upstream=\"app\",server=\"" + late.address() + "\"}";
