@@ -30,6 +30,14 @@ struct ServerLoad {
 };
 
 struct Rotation {
+  // `down`: unwell or ejected. Where no other server is left, one on trial has its part: the slots
+  // of those that are lost are not for it.
+  static constexpr Rotation of(ServerSet all, ServerSet down, ServerSet on_trial) {
+    const ServerSet up = all - down, tried = on_trial & up;
+    if (up == tried) return {.all = all, .in = up, .on_trial = {}};
+    return {.all = all, .in = up - tried, .on_trial = tried};
+  }
+
   ServerSet all;       // at least one
   ServerSet in;        // with their parts
   ServerSet on_trial;  // with one slot each; none of `in`

@@ -72,8 +72,7 @@ std::size_t ServersModel::choose(ServerSet among, TimePoint now) {
 }
 
 resilience::Rotation ServersModel::rotation(TimePoint now) const {
-  const ServerSet down = ejections_.ejected(now), on_trial = ejections_.on_trial(now);
-  return {.all = all_, .in = all_ - down - on_trial, .on_trial = on_trial};
+  return resilience::Rotation::of(all_, ejections_.ejected(now), ejections_.on_trial(now));
 }
 
 std::uint32_t ServersModel::usable(std::uint32_t slots, TimePoint now) const {

@@ -53,8 +53,7 @@ ServerSet Servers::up() {
 resilience::Rotation Servers::rotation() const {
   const ServerSet down(unwell_.load(std::memory_order_relaxed) |
                        ejected_.load(std::memory_order_relaxed));
-  const ServerSet on_trial = ServerSet(on_trial_.load(std::memory_order_relaxed)) - down;
-  return {.all = all_, .in = all_ - down - on_trial, .on_trial = on_trial};
+  return resilience::Rotation::of(all_, down, ServerSet(on_trial_.load(std::memory_order_relaxed)));
 }
 
 bool Servers::is_above_part(std::size_t server, std::uint32_t slots) {
@@ -129,7 +128,8 @@ void Servers::adopt(const Servers& previous) {
   for (std::size_t here = 0; here < config_.servers.size(); ++here) {
     for (std::size_t there = 0; there < previous.config_.servers.size(); ++there) {
       if (config_.servers[here] != previous.config_.servers[there]) continue;
-      ejections_.adopt(here, previous.ejections_, there, now);
+      // Without ejection in the new configuration nothing would end a trial.
+      if (ejection_enabled_) ejections_.adopt(here, previous.ejections_, there, now);
       // Without checks in the new configuration an unwell server would never recover.
       if (config_.health_check && previous.config_.health_check) {
         health_[here].adopt(previous.health_[there].state());

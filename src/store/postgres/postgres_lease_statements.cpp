@@ -80,11 +80,12 @@ FROM gone
 // attempts go with their period, but not in period -1 (postgres_kept.hpp), where few are forgotten
 // at a time: they may be long.
 constexpr std::string_view kForget = R"sql(
-WITH gone AS (
+WITH moment AS MATERIALIZED (SELECT now_ms() AS at),
+gone AS (
   DELETE FROM ended WHERE number IN (
     SELECT number FROM (
       SELECT number, period, row_number() OVER (PARTITION BY period < 0) AS place FROM (
-        SELECT number, period FROM ended WHERE forget <= (SELECT now_ms())
+        SELECT number, period FROM ended WHERE forget <= (SELECT at FROM moment)
         ORDER BY forget LIMIT $1::int8 FOR UPDATE SKIP LOCKED) AS due) AS placed
     WHERE period >= 0 OR place <= 32)
   RETURNING number, ended, period),
@@ -97,14 +98,14 @@ contents AS (DELETE FROM content c USING gone g
 remembered AS (
   INSERT INTO remnant (number, forget)
   SELECT g.number, g.ended + $2::int8 FROM gone g JOIN job j ON j.number = g.number
-  WHERE j.scope IS NOT NULL AND g.ended + $2::int8 > (SELECT now_ms())),
+  WHERE j.scope IS NOT NULL AND g.ended + $2::int8 > (SELECT at FROM moment)),
 emptied AS (
   UPDATE job j SET method = '', target = '', tenant_name = '' FROM gone g
-  WHERE j.number = g.number AND j.scope IS NOT NULL AND g.ended + $2::int8 > (SELECT now_ms())),
+  WHERE j.number = g.number AND j.scope IS NOT NULL AND g.ended + $2::int8 > (SELECT at FROM moment)),
 jobs AS (
   DELETE FROM job j USING gone g
   WHERE j.number = g.number
-    AND (j.scope IS NULL OR g.ended + $2::int8 <= (SELECT now_ms())))
+    AND (j.scope IS NULL OR g.ended + $2::int8 <= (SELECT at FROM moment)))
 SELECT count(*) FROM gone
 )sql";
 

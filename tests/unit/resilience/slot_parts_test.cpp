@@ -89,6 +89,18 @@ TEST_CASE("a server on trial has one slot, and where no server is in rotation ea
   }
 }
 
+TEST_CASE("the last server that is up has its part and no more although it is on trial") {
+  const SlotParts parts(30, 3);
+  const Rotation last = Rotation::of(kThree, ServerSet(0b011), ServerSet(0b111));
+  CHECK(last.usable(30, Flying{0, 0, 0}) == 10);
+  CHECK(last.usable(30, Flying{3, 0, 10}) == 13);
+  CHECK(last.part(2, parts) == 10);
+  CHECK(last.servers_in() == 1);
+  CHECK(Rotation::of(kThree, kThree, kThree).usable(30, Flying{0, 0, 0}) == 30);  // all are lost
+  CHECK(Rotation::of(kThree, {}, kThree).usable(30, Flying{0, 0, 0}) == 30);
+  CHECK(Rotation::of(kThree, ServerSet(0b001), ServerSet(0b010)).usable(30, Flying{0, 0, 0}) == 11);
+}
+
 TEST_CASE("the load of servers is compared by their parts") {
   CHECK(ServerLoad{.in_flight = 1, .part = 8} < ServerLoad{.in_flight = 1, .part = 4});
   CHECK_FALSE(ServerLoad{.in_flight = 2, .part = 8} < ServerLoad{.in_flight = 1, .part = 4});

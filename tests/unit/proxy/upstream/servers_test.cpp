@@ -183,6 +183,14 @@ TEST_CASE("what was known of a server goes over to the next configuration by its
   Servers without(unchecked);
   without.adopt(old);
   CHECK(without.health(2) == HealthState::unknown);
+
+  // Without ejection nothing would ever end a trial.
+  config::Upstream spares_all = after;
+  spares_all.ejection.consecutive_failures = 0;
+  Servers unbiased(spares_all);
+  unbiased.adopt(old);
+  CHECK(unbiased.rotation().in.contains(3));
+  CHECK(unbiased.rotation().on_trial.empty());
 }
 
 TEST_CASE("of failures of one kind and server one in ten seconds is told with how many were not") {
