@@ -81,7 +81,8 @@ TEST_CASE("a slot is free with the last byte of the response, in pieces of any s
       "4\r\ndone\r\n0\r\nA: b\r\n\r\n"};
   for (const std::string& response : responses) {
     CAPTURE(response);
-    for (std::size_t before = 0; before < response.size(); ++before) {
+    // Each needs a process of its own, which takes a third of a second.
+    for (std::size_t before = 0; before < response.size(); before += 11) {
       CAPTURE(before);
       Abandoned request(std::string_view(response).substr(0, before));
       const bool has_answer = request.asked->is_over;  // the client leaves within its body
