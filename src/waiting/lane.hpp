@@ -82,13 +82,14 @@ struct Lane {
   std::uint64_t fulfilled = 0;       // likewise: tickets that became sessions
   std::set<PassedOver> passed_over;  // they are not present in the line
 
-  // Of those in line those who may be called, of those who are away as many as are expected to come
-  // when they are. Who is passed over does not count: those at their page are called before.
+  // The tickets in line that are expected to come when they are called: all whose visitors are at
+  // their pages, and the learned share of those that are away. A ticket that was passed over is not
+  // counted.
   double expected(const Line::Ahead& all, const Line::Ahead& away) const {
     return static_cast<double>(all.present - away.present) +
            learned.away_come() * static_cast<double>(away.present);
   }
-  // The rest of those who are away.
+  // The tickets that are away and not expected to come.
   double not_expected(const Line::Ahead& away) const {
     return static_cast<double>(away.all) - learned.away_come() * static_cast<double>(away.present);
   }

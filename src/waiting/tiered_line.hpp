@@ -39,8 +39,8 @@ class TieredLine {
   void remove(const Member& member);
   void set_present(const Member& member, bool is_present);
   bool is_present(const Member& member) const;
-  // Its visitor is not at its page, whether it may be called or not. One that is called is not
-  // counted so, and who is put in line is not away.
+  // Marks a ticket whose visitor is not at its page, whether it may be called or not. A called
+  // ticket is not marked, nor is one that joins the line.
   void set_away(const Member& member, bool is_away);
   bool is_away(const Member& member) const;
 

@@ -240,7 +240,7 @@ class WaitingRoom {
   // For this proxy (happenings.hpp): others note what follows from their own orders.
   void note_events(bool notes) { happenings_.hush(!notes); }
 
-  // waiting_room_events.cpp. Only what is wanted is noted, a position when one is heard of.
+  // waiting_room_events.cpp. Notes these events only; a position when its visitor asks for it.
   void want_events(const EventSet& events) { happenings_.want(events); }
   std::vector<Happening> take_events(std::size_t most) { return happenings_.take(most); }
 

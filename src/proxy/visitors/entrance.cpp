@@ -216,8 +216,8 @@ Task<std::optional<Answer>> Entrance::claim(Token ticket) {
 }
 
 // The browser's token is of a place that ended lately: the page tells why, and only once, since it
-// also deletes the cookie. nullopt: there is nothing to tell, or nobody has to wait, and the
-// visitor arrives anew. So does a program without cookies, which would be told every time.
+// also deletes the cookie. nullopt: there is nothing to tell, or no visitor has to wait, and this
+// one arrives anew. So does a program without cookies, which would be told every time.
 std::optional<Answer> Entrance::tell_end(const waiting::TicketId& id) {
   const bool sees = is_visit(request_.head) && http::prefers_html(request_.head.fields);
   if (!sees || tokens_.is_in_field()) return std::nullopt;

@@ -188,7 +188,8 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
   const bool is_open =
       room_->with(now, [](WaitingRoom& room, Time time) { return room.has_to_wait(time); });
   const VisitorStatus closed{.state = State::closed, .poll = settings_->page.poll.min};
-  // Who has done the work comes in by it: without, its network may have had its share.
+  // A visitor that has done the work joins, although no visitor has to wait: without the work it
+  // would not be let in if its network has used up its share.
   const bool has_work = !tokens_.work().empty() && challenge_of(*settings_, stamp);
   if (!is_open && (!has_work || offers_places(*settings_))) co_return closed;
   const auto wanted = ask_of(*room_, stamp, now);
