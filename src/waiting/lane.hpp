@@ -57,8 +57,8 @@ struct Called {
   }
 };
 
-// A reserved ticket whose turn came while enough of those who are away were called. The first of
-// them is called next: that has missed fewer calls, then by tier and order.
+// A reserved ticket whose turn came while enough absent visitors were called already. These tickets
+// are called in order: by calls missed, fewest first, then by tier and place.
 struct PassedOver {
   std::uint8_t missed = 0;
   std::uint8_t below = 0;  // the highest priority that there may be
@@ -101,7 +101,7 @@ struct Lane {
   }
 };
 
-// How many visitors are called within some time, by what is known of that now.
+// An estimate of how many visitors are called within some time.
 struct CallsWithin {
   double mean = 0;
   double variance = 0;

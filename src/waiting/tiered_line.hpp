@@ -60,7 +60,7 @@ class TieredLine {
   // tiers are owed changes. A tier of which nobody could have been called is owed nothing by it.
   void call(const Member& member, std::uint32_t kinds = UINT32_MAX);
 
-  // Of its own tier, as Line::at() and the like; of those who are away.
+  // The line of one tier, and the line of its tickets that are away.
   const Line& of(Priority priority) const;
   const Line& away_of(Priority priority) const;
   // The sum of the shares of lower tiers that have a present ticket.

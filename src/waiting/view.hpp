@@ -17,7 +17,7 @@ namespace spillway::waiting {
 struct Space {
   double taken = 0;
   double places = 0;
-  double away = 0;  // not taken: of those who are away, who are not expected to come
+  double away = 0;  // tickets in line that are not expected to come; not in `taken`
 
   double free() const { return places - taken; }
 };

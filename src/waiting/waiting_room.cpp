@@ -15,7 +15,7 @@ constexpr double kLateShare = 0.01;
 constexpr double kCallsTogether = 5;
 constexpr double kSecondsTogether = 5;
 
-// Of those who are away so many are called or passed over in a tick: visitors wait for an answer
+// The most absent tickets that a tick calls or passes over: it holds up the requests of visitors
 // meanwhile.
 constexpr std::size_t kAwayAtOnce = 4096;
 

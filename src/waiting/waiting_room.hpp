@@ -159,10 +159,10 @@ class WaitingRoom {
   // All tickets end within some ticks, and are unknown at once. `false` ends at once those that are
   // left of them, and then lets newcomers in again.
   void end_room(bool has_ended);
-  // The next of those who are at their page, of this type if it is not empty, beyond the pace, and
-  // while paused; not more than sessions could begin.
+  // Calls the next ticket whose visitor is at its page, of this type if it is not empty; also
+  // beyond the pace and while paused, but no more tickets than sessions could begin.
   std::variant<TicketId, NotCalled> call_next(Time now, std::string_view type = {});
-  // That one likewise, wherever it stands, also if its visitor is away.
+  // Likewise calls this ticket, wherever it stands, also if its visitor is away.
   std::variant<TicketId, NotCalled> call_one(const TicketId& id, Time now);
   // So that so many of its own tier are before it, or all. It gets the arrival of whom it then
   // stands before, or behind.

@@ -27,8 +27,8 @@ bool WaitingRoom::is_open(Time now) const {
   return opening_.is_open(when, room(now) > 0, has_line(), now);
 }
 
-// For the wait only visitors count that were heard of lately and are called before this one: nobody
-// calls the others, and those who have left must not close the door.
+// The wait counts only tickets that were heard of lately and are called before this one. The others
+// are not called, and visitors that have left must not close the door.
 Space WaitingRoom::space(Priority priority, const Wish* wish) const {
   const Space tickets{static_cast<double>(tickets_.size()),
                       static_cast<double>(terms_.max_tickets)};
@@ -98,7 +98,7 @@ CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const
         terms_.expected_stay.value_or(std::min(terms_.idle, kShortestStay));
     const double free = std::max(capacity - static_cast<double>(sessions_of(lane)), 0.0);
     const double ends = capacity / in_seconds(believed) * seconds;
-    // What nobody has said is no more than a guess, for which there is no margin.
+    // Without expected_stay_ms the stay is a guess, for which no margin can be given.
     return {.mean = free + ends, .variance = terms_.expected_stay ? ends : 0, .most = most};
   }
   // When the first sessions have filled the room, none ends for a while: what is measured then

@@ -52,7 +52,7 @@ void WaitingRoom::end_some(std::size_t most, Time now) {
   }
 }
 
-// Those who are away keep their places, and are called as others are.
+// Absent tickets are passed over; they keep their places, and the tick calls them.
 Slot WaitingRoom::next_at_page(std::size_t lane) {
   Slot next = next_to_call(lane);
   for (; next != kNoSlot && is_away(next); next = next_to_call(lane)) pass_over(next);
@@ -88,7 +88,7 @@ std::variant<TicketId, NotCalled> WaitingRoom::call_one(const TicketId& id, Time
   return call_by_hand(slot, now);
 }
 
-// Those who did not come when they were called hold up no other call.
+// Tickets whose visitors did not come when they were called take no room from this one.
 std::variant<TicketId, NotCalled> WaitingRoom::call_by_hand(Slot slot, Time now) {
   const Called before = called();
   if (before.fresh + before.at_door >= room(now)) return NotCalled::no_room;

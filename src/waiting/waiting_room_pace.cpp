@@ -54,7 +54,7 @@ std::size_t WaitingRoom::overdue(const Lane& lane) const {
   return static_cast<std::size_t>(std::ceil(calls));
 }
 
-// What is known of the rate of entry goes for other caps as well, by the one that calls wait for.
+// Scales the learned rate of entry to the new caps, by the cap that bounds it.
 void WaitingRoom::change_pace(const Terms& terms, Time now) {
   const Lane& its = lanes_.front();
   const bool has_changed =

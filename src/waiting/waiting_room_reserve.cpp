@@ -1,11 +1,11 @@
 // Places that are kept while their visitors are away, who are called there ("leave and be called").
 //
-// A reserved ticket counts as present: it is next when its turn comes. If its visitor has not been
-// heard of lately, or since a restart, it is away; of these as many are expected as lately came
-// when they were called. Nobody knows whether its visitor comes, nor when, so no session is kept
-// free for it, and others are called at the same time; when it comes it goes before them
-// (Coming::at_door). So that those who come find room soon, only some are called at a time; others
-// are passed over until there are fewer again.
+// A reserved ticket counts as present: it is called when its turn comes. It is away if its visitor
+// was not heard of lately, or not since a restart. Whether and when an absent visitor comes is not
+// known. So no session is kept free for it, and other tickets are called at the same time; when it
+// comes it goes before them (Coming::at_door). Estimates expect as large a share of the absent as
+// came lately. Only some are called at a time, so that a visitor that comes finds room soon; the
+// others are passed over until fewer are called.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -73,8 +73,8 @@ bool WaitingRoom::bring_forward(Slot slot) {
   return ticket.is_reserved && lane(slot).passed_over.erase(key_of(slot, ticket, line(slot))) > 0;
 }
 
-// One that has missed calls waits for those that have missed fewer, so that visitors that never
-// come hold up no other.
+// An absent ticket that has missed calls goes behind those that have missed fewer, so that visitors
+// that never come do not hold up the others.
 void WaitingRoom::go_away(Slot slot) {
   line(slot).set_away(member(slot), true);
   if (tickets_[slot].missed > 0) pass_over(slot);

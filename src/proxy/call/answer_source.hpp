@@ -18,8 +18,8 @@ void record_timeout(const RequestContext& request);
 resilience::FailureSource failure_source(const RequestContext& request);
 
 // The same for a request that got no response. nullopt: the failure counts as the server's own, as
-// for jobs and for trusted peers that name no client. Each of these stands for many clients. Without
-// this rule a server that hangs would be ejected late where no other client sends requests.
+// for jobs and for trusted peers that name no client. Each of these stands for many clients.
+// Without this rule a server that hangs would be ejected late where no other client sends requests.
 std::optional<resilience::FailureSource> silence_source(const RequestContext& request);
 
 }  // namespace spillway::proxy

@@ -26,8 +26,9 @@ class NetworkShares {
   // The key keeps clients from finding networks that share a counter with others.
   explicit NetworkShares(traffic::SipKey key) : key_(key), rows_(2 * kCounters) {}
 
-  // Whether a network that says who it is may have one more. `tickets`: in line now; `space`: of
-  // the part of the line where it would wait. Of one that is full none has more than a few.
+  // Whether the network of a visitor that shows its address may have one more ticket. `tickets`: in
+  // line now; `space`: of the part of the line where it would wait. In a full line a network may
+  // have a few tickets only.
   bool may_have_more(const IpAddress& client, std::size_t tickets, const waiting::Space& space,
                      double share);
   // It has one more; `tickets` without it.

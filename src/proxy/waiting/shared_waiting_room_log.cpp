@@ -188,8 +188,9 @@ void SharedWaitingRoom::cut_off() {
   hold_if_cut_off();
 }
 
-// Whether there is room is not known: all without a session have to wait, also for what is no
-// visit. It must not hold while rows are applied, or replicas would come to differ.
+// While cut off, the proxy does not know whether there is room: every request without a session has
+// to wait, also one that is no visit. Rows are not applied under this hold, since replicas would
+// come to differ.
 void SharedWaitingRoom::hold_if_cut_off() {
   if (log_.is_cut_off && log_.is_to_hold)
     inside_.own().hold_newcomers();
