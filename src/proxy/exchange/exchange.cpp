@@ -1,4 +1,4 @@
-// The life of a request, top to bottom. src/README.md has a table of its phases.
+// The life of a request, top to bottom. src/README.md has a table of its phases, by these calls.
 //
 // co_await stands alone in a statement, for the compiler's sake (src/README.md, rule 5). So a value
 // that was awaited has a name before it is moved or returned.
