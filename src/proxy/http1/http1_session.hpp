@@ -12,7 +12,6 @@
 #include "http/request_reader.hpp"
 #include "proxy/exchange/event_stream.hpp"
 #include "proxy/exchange/exchange.hpp"
-#include "proxy/exchange/tunnel.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"
@@ -21,8 +20,8 @@
 #include "proxy/request/send_rate_monitor.hpp"
 #include "proxy/request/services.hpp"
 #include "proxy/request/silence.hpp"
+#include "proxy/request/successor.hpp"
 #include "proxy/request/swept.hpp"
-#include "proxy/visitors/visitor_stream.hpp"
 
 namespace spillway::proxy {
 
