@@ -152,7 +152,7 @@ class WaitingRoom {
   // waiting_room_operator.cpp: what the operator sees and decides.
   const Orders& orders() const { return orders_; }
   void hold_open(bool is_held);
-  // Who is called goes back to its own place when it is heard of, and has missed no call.
+  // A called ticket goes back to its place when it is heard of, and has missed no call.
   void pause(bool is_paused);
   void stop_calls();  // a pause that also takes back calls by hand
   void tell(std::string message);
@@ -164,8 +164,8 @@ class WaitingRoom {
   std::variant<TicketId, NotCalled> call_next(Time now, std::string_view type = {});
   // Likewise calls this ticket, wherever it stands, also if its visitor is away.
   std::variant<TicketId, NotCalled> call_one(const TicketId& id, Time now);
-  // So that so many of its own tier are before it, or all. It gets the arrival of whom it then
-  // stands before, or behind.
+  // Moves it behind `ahead` tickets of its tier, or behind all. It gets the arrival of the ticket
+  // that it then stands before, or behind.
   Moved move(const TicketId& id, std::size_t ahead);
   using Report = waiting::Report;
   std::optional<Report> inspect(const TicketId& id, Time now) const;
@@ -185,9 +185,8 @@ class WaitingRoom {
     return ended_.list(before, most, now);
   }
 
-  // waiting_room_places.cpp. What is to be written down so that places survive the process: from
-  // keep_journal() on, what has changed since the last call. nullopt: more than is noted, so that
-  // all is to be written, with list().
+  // waiting_room_places.cpp: what to write down so that places survive the process. From
+  // keep_journal() on, the changes since the last call; nullopt: too many, so write all of list().
   void keep_journal() { journal_.keep(); }
   std::optional<std::vector<TicketId>> take_changed();
   void look_up(std::span<const TicketId> ids, Time now, std::vector<Place>& places) const;
@@ -196,7 +195,7 @@ class WaitingRoom {
   };
   // Some hundreds of all tickets and sessions. Begin with {}; false: these were the last.
   bool list(Listing& at, std::vector<Place>& places) const;
-  // Everybody is where it was, and counts as heard of now. Before anybody has come.
+  // Puts all where they were; they count as heard of now. Call it before any visitor has come.
   void restore(const Written& written, Time now);
   // Whoever has a ticket, or arrived, at `time`, and is not known, joins again if the former
   // process may not have come to write that down.
@@ -296,7 +295,8 @@ class WaitingRoom {
   Slot next_in_line(std::size_t free, std::size_t& steps);
   Slot take_turn(std::size_t free, std::size_t& steps);
   Slot next_at_page(std::size_t lane);
-  std::variant<TicketId, NotCalled> call_by_hand(Slot slot, Time now);
+  bool has_room_by_hand(Time now) const;
+  TicketId call_by_hand(Slot slot, Time now);
   bool may_reserve(const Ticket& ticket) const;
   void keep_place(Slot slot);
   bool is_away(Slot slot) const { return line(slot).is_away(member(slot)); }

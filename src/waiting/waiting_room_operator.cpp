@@ -61,21 +61,23 @@ Slot WaitingRoom::next_at_page(std::size_t lane) {
 
 std::variant<TicketId, NotCalled> WaitingRoom::call_next(Time now, std::string_view type) {
   if (orders_.has_ended) return NotCalled::room_ended;
-  Slot next = kNoSlot;
-  bool is_anybody_present = false;
-  bool is_anybody_away = false;
+  const auto is_meant = [&](const Lane& lane) { return type.empty() || lane.type == type; };
+  bool is_any_present = false;
+  bool is_any_away = false;
+  for (const Lane& lane : lanes_) {
+    if (!is_meant(lane)) continue;
+    const Line::Ahead away = lane.line.away();
+    is_any_present = is_any_present || lane.line.present() > away.present;
+    is_any_away = is_any_away || away.all > 0;
+  }
+  if (!is_any_present) return is_any_away ? NotCalled::all_away : NotCalled::nobody_present;
+  if (!has_room_by_hand(now)) return NotCalled::no_room;  // before any ticket is passed over
   for (std::size_t n = 0; n < lanes_.size(); ++n) {
     const std::size_t number = (turn_.lane + n) % lanes_.size();
-    const Lane& lane = lanes_[number];
-    if (!type.empty() && lane.type != type) continue;
-    const Line::Ahead away = lane.line.away();
-    is_anybody_present = is_anybody_present || lane.line.present() > away.present;
-    is_anybody_away = is_anybody_away || away.all > 0;
-    if (next == kNoSlot) next = next_at_page(number);
+    if (!is_meant(lanes_[number])) continue;
+    if (const Slot next = next_at_page(number); next != kNoSlot) return call_by_hand(next, now);
   }
-  if (!is_anybody_present) return is_anybody_away ? NotCalled::all_away : NotCalled::nobody_present;
-  if (next == kNoSlot) return NotCalled::no_room;
-  return call_by_hand(next, now);
+  return NotCalled::no_room;
 }
 
 std::variant<TicketId, NotCalled> WaitingRoom::call_one(const TicketId& id, Time now) {
@@ -84,14 +86,17 @@ std::variant<TicketId, NotCalled> WaitingRoom::call_one(const TicketId& id, Time
   if (slot == kNoSlot) return NotCalled::unknown;
   if (tickets_[slot].is_called()) return NotCalled::called;
   const bool is_enough = (kinds_to_call(lane_number(slot)) >> stock_.wish(slot).kind & 1) != 0;
-  if (!is_enough) return NotCalled::no_room;
+  if (!is_enough || !has_room_by_hand(now)) return NotCalled::no_room;
   return call_by_hand(slot, now);
 }
 
-// Tickets whose visitors did not come when they were called take no room from this one.
-std::variant<TicketId, NotCalled> WaitingRoom::call_by_hand(Slot slot, Time now) {
+// Tickets whose visitors did not come when they were called take no room from others.
+bool WaitingRoom::has_room_by_hand(Time now) const {
   const Called before = called();
-  if (before.fresh + before.at_door >= room(now)) return NotCalled::no_room;
+  return before.fresh + before.at_door < room(now);
+}
+
+TicketId WaitingRoom::call_by_hand(Slot slot, Time now) {
   tickets_[slot].told = {};  // this is beyond the pace
   call(slot, now);
   tickets_[slot].called = Call::by_hand;

@@ -1,5 +1,4 @@
-// Reservations whose turn came while enough of those who are away were called: who of them is
-// called next, and what many of them cost.
+// Reservations that were passed over: in which order they are called, and what many of them cost.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -54,7 +53,7 @@ using Numbers = std::vector<std::uint64_t>;
 
 }  // namespace
 
-TEST_CASE("an overload changes nothing in the order of those who have missed calls") {
+TEST_CASE("an overload does not change the order of tickets that have missed calls") {
   Queue queue;
   queue.pass_overloaded(30 * kMinute);
   REQUIRE(queue.room.inspect(id_of(2), queue.now)->missed == 1);
@@ -66,7 +65,8 @@ TEST_CASE("an overload changes nothing in the order of those who have missed cal
   CHECK(queue.called() == Numbers{4});
 }
 
-TEST_CASE("who has missed a call stays behind the others when it looks at its page and goes") {
+TEST_CASE(
+    "a ticket that has missed a call stays behind the others when its visitor looks in and goes") {
   Queue queue;
   queue.let_2_miss();
   queue.room.hear(id_of(2), queue.now);

@@ -97,8 +97,7 @@ TEST_CASE("after a restart a visitor at its page is called at once behind fifty 
   }
 }
 
-TEST_CASE(
-    "a call of who reserved begins anew where no visitor could be heard of, and holds nobody") {
+TEST_CASE("the call of a reservation begins anew after an outage, and does not hold up others") {
   Hall hall;
   hall.fill();
   hall.join(2);
@@ -122,7 +121,29 @@ TEST_CASE(
   CHECK(hall.is_called(2));
 }
 
-TEST_CASE("the operator calls those who are at their page, and who is away by its ticket alone") {
+TEST_CASE("an order to call that finds no room passes over no reservation") {
+  Hall hall;
+  hall.fill();
+  hall.room.pause(true);
+  for (const std::uint64_t n : {2, 3}) {
+    hall.join(n);
+    REQUIRE(hall.reserve(n));
+  }
+  hall.join(4);
+  hall.at_page = {4};
+  hall.pass(2 * kMinute);
+  REQUIRE(is_away(hall, 2));
+  const Space before = hall.room.space(0);
+  CHECK(std::get<NotCalled>(hall.room.call_next(hall.now)) == NotCalled::no_room);
+  CHECK(hall.room.space(0).taken == before.taken);
+  // Control: an order that finds room passes over them.
+  hall.leave(1);
+  CHECK(std::get<TicketId>(hall.room.call_next(hall.now)) == id_of(4));
+  CHECK(hall.room.space(0).taken < before.taken - 1);
+}
+
+TEST_CASE(
+    "the operator calls tickets whose visitors are at their pages, and an absent one by name") {
   Hall hall(with_reservations(2));
   hall.room.pause(true);
   for (const std::uint64_t n : {2, 3}) {
