@@ -107,7 +107,7 @@ class FleetLoop {
       case EventKind::completion: complete(*event.request); break;
       case EventKind::gives_up: give_up(*event.request); break;
       case EventKind::slot_due:
-        member_of(*event.request).servers.end_lingering(*event.request);
+        member_of(*event.request).servers.end_abandoned(*event.request);
         member_of(*event.request).model.end_unanswered(*event.request, now_);
         start_waiting(member_of(*event.request));
         break;
@@ -228,7 +228,7 @@ class FleetLoop {
       if (is_measured(request)) count_served(request);
     }
     work();
-    member.servers.end_lingering(request);
+    member.servers.end_abandoned(request);
     request.client_waits ? member.model.end(request, now_)
                          : member.model.end_abandoned(request, now_);
     leave(request);

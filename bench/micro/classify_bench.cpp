@@ -19,10 +19,10 @@ void classify(benchmark::State& state, std::size_t routes, Caller caller) {
   std::size_t next = 0, found = 0, named = 0;
   for (auto _ : state) {
     const http::RequestHead& head = asked[next++ % asked.size()]->head;
-    const traffic::Subject subject = classifier.classify(head, peer, now);
-    found += index(subject.route) < routes ? 1 : 0;
-    named += subject.tenant.id != peer.tenant.id ? 1 : 0;
-    benchmark::DoNotOptimize(subject.deadline);
+    const traffic::Classification classification = classifier.classify(head, peer, now);
+    found += index(classification.route) < routes ? 1 : 0;
+    named += classification.tenant.id != peer.tenant.id ? 1 : 0;
+    benchmark::DoNotOptimize(classification.deadline);
   }
   if (found != next) state.SkipWithError("a request met the default route");
   if (named != (caller == Caller::unnamed ? 0 : next)) state.SkipWithError("wrong tenant");

@@ -50,28 +50,29 @@ std::string text_of(const config::Match& match) {
 }
 
 void tell_subject(ExplainedLines& lines, const config::Config& config,
-                  const traffic::Classifier& classifier, const traffic::Subject& subject) {
-  const config::Route& route = config.routes[index(subject.route)];
-  const bool is_default = index(subject.route) + 1 == config.routes.size();
+                  const traffic::Classifier& classifier,
+                  const traffic::Classification& classification) {
+  const config::Route& route = config.routes[index(classification.route)];
+  const bool is_default = index(classification.route) + 1 == config.routes.size();
   lines.add("route") << route.name << (is_default ? " (no other route matches)" : ": ")
                      << (is_default ? "" : text_of(route.match));
 
-  const config::TrafficClass& its_class = config.classes[index(subject.traffic_class)];
+  const config::TrafficClass& its_class = config.classes[index(classification.traffic_class)];
   auto& class_line = lines.add("class");
-  class_line << its_class.name << ", number " << index(subject.traffic_class) + 1 << " of "
+  class_line << its_class.name << ", number " << index(classification.traffic_class) + 1 << " of "
              << config.classes.size() << " by priority";
-  if (subject.trusted_priority) {
-    class_line << ", from the priority " << *subject.trusted_priority << " that "
+  if (classification.trusted_priority) {
+    class_line << ", from the priority " << *classification.trusted_priority << " that "
                << config.trusted_headers.priority << " gives it";
-  } else if (subject.tenant.tier->traffic_class) {
+  } else if (classification.tenant.tier->traffic_class) {
     class_line << ", that of its tenant";
   } else if (route.priority) {
     class_line << ", from the route's priority " << *route.priority;
   }
-  if (classifier.goes_by_cost(subject))
+  if (classifier.goes_by_cost(classification))
     class_line << ", until the cost of the route's requests is learned (priority_by_cost)";
 
-  const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
+  const config::Upstream& upstream = config.upstreams[index(classification.upstream)];
   auto& upstream_line = lines.add("upstream");
   const config::Concurrency& slots = upstream.dispatch.concurrency;
   upstream_line << upstream.name << ", " << (slots.search ? "up to " : "") << slots.most
@@ -80,8 +81,8 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
   if (upstream.servers.size() > 1) upstream_line << " by " << config::name(upstream.balance);
 
   auto& tenant_line = lines.add("tenant");
-  tenant_line << config::name(subject.tenant.source) << " " << subject.tenant.value();
-  const config::Tier& tier = *subject.tenant.tier;
+  tenant_line << config::name(classification.tenant.source) << " " << classification.tenant.value();
+  const config::Tier& tier = *classification.tenant.tier;
   if (tier.weight != 1) tenant_line << ", weight " << tier.weight;
   if (tier.budget)
     tenant_line << ", rate limit " << tier.budget->rate << " a second, " << tier.budget->burst
@@ -89,17 +90,17 @@ void tell_subject(ExplainedLines& lines, const config::Config& config,
 }
 
 // Says nothing of a request that can be only one route's.
-void tell_readings(ExplainedLines& lines, const traffic::Subject& subject) {
-  if (subject.has_conflicting_path) {
+void tell_readings(ExplainedLines& lines, const traffic::Classification& classification) {
+  if (classification.has_conflicting_path) {
     lines.add("path") << "ambiguous: a backend may take it for another route's; the lowest class "
                       << "counts, and nothing is stored";
-  } else if (subject.has_ambiguous_path) {
+  } else if (classification.has_ambiguous_path) {
     lines.add("path") << "ambiguous: nothing is stored, but every reading is this route's";
   }
-  if (subject.is_also_get)
+  if (classification.is_also_get)
     lines.add("method") << "HEAD: a GET has another route; a waiting room of either and the lower "
                         << "class count";
-  if (subject.has_capitals)
+  if (classification.has_capitals)
     lines.add("path")
         << "in small letters it is another route's, and a backend may ignore capitals: "
         << "the lower class counts, and that route's waiting room";
@@ -107,17 +108,18 @@ void tell_readings(ExplainedLines& lines, const traffic::Subject& subject) {
 
 // The deadlines and their sources. The request arrived at TimePoint{}.
 void tell_deadline(ExplainedLines& lines, const config::Config& config,
-                   const traffic::Subject& subject) {
-  const TimePoint slot = subject.wait_until(Duration{0});
-  const TimePoint answer = subject.response_deadline(Duration{0});
+                   const traffic::Classification& classification) {
+  const TimePoint slot = classification.wait_until(Duration{0});
+  const TimePoint answer = classification.response_deadline(Duration{0});
   const auto setter = [&](TimePoint at) -> std::string {
-    if (at == subject.client.at) return "its client";
-    return subject.has_route_deadline ? "the route's deadline_ms" : "the class's sla_ms";
+    if (at == classification.client.at) return "its client";
+    return classification.has_route_deadline ? "the route's deadline_ms" : "the class's sla_ms";
   };
   const auto after_arrival = [](TimePoint at) { return to_milliseconds(at - TimePoint{}); };
   auto& line = lines.add("deadline");
   line << after_arrival(slot) << " ms after arrival for a slot, set by " << setter(slot);
-  if (config.upstreams[index(subject.upstream)].dispatch.late == config::Late::process_with_tag) {
+  if (config.upstreams[index(classification.upstream)].dispatch.late ==
+      config::Late::process_with_tag) {
     line << "; late requests are tagged";
   } else if (answer != kNever) {
     line << "; " << after_arrival(answer) << " ms for the response head";
@@ -156,14 +158,15 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   if (!address) return {false, "error: not an IP address: " + request.peer + "\n"};
   const traffic::Classifier classifier(config);
   const traffic::Peer peer = classifier.peer(*address);
-  traffic::Subject subject = classifier.classify(head, peer, TimePoint{});
-  subject.client = traffic::client_deadline(traffic::deadline_fields(head.fields), TimePoint{},
-                                            std::chrono::system_clock::now());
-  if (subject.may_pass_by_waiting_room ||
-      (subject.has_conflicting_path && config.ambiguous_paths == config::AmbiguousPaths::reject))
+  traffic::Classification classification = classifier.classify(head, peer, TimePoint{});
+  classification.client = traffic::client_deadline(traffic::deadline_fields(head.fields),
+                                                   TimePoint{}, std::chrono::system_clock::now());
+  if (classification.may_pass_by_waiting_room ||
+      (classification.has_conflicting_path &&
+       config.ambiguous_paths == config::AmbiguousPaths::reject))
     return refused(http::Error::ambiguous_path);
-  if (subject.has_unclear_sender) return refused(http::Error::repeated_field);
-  const config::Upstream& upstream = config.upstreams[index(subject.upstream)];
+  if (classification.has_unclear_sender) return refused(http::Error::repeated_field);
+  const config::Upstream& upstream = config.upstreams[index(classification.upstream)];
   if (!can_be(upstream.overload, request.state)) {
     return {false, "error: upstream " + upstream.name + " is never " +
                        std::string(name(request.state)) + ": its states are " +
@@ -172,17 +175,17 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   const auto plan =
       overload::build_plan(config, upstream, request.state,
                            request.state == State::normal ? Reason::none : Reason::tail_latency);
-  const config::Rule& rule = plan.rule(subject.route, subject.traffic_class);
+  const config::Rule& rule = plan.rule(classification.route, classification.traffic_class);
 
   ExplainedLines lines;
   lines.add("request") << request.method << " " << request.url;
-  tell_subject(lines, config, classifier, subject);
-  tell_readings(lines, subject);
-  tell_deadline(lines, config, subject);
-  tell_ignored_deadlines(lines, head, subject.client.fields);
-  tell_visitor(lines, config, head, classifier, peer, subject);
-  tell_upgrade(lines, config, head, subject);
-  const RuledRequest ruled{config, head, subject, rule, request.state};
+  tell_subject(lines, config, classifier, classification);
+  tell_readings(lines, classification);
+  tell_deadline(lines, config, classification);
+  tell_ignored_deadlines(lines, head, classification.client.fields);
+  tell_visitor(lines, config, head, classifier, peer, classification);
+  tell_upgrade(lines, config, head, classification);
+  const RuledRequest ruled{config, head, classification, rule, request.state};
   tell_rule(lines, ruled);
   tell_cache(lines, ruled);
   lines.add("state") << name(plan.state()) << " (of " << states_of(upstream.overload) << ")";
@@ -193,7 +196,8 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   } else {
     tell_overloaded(lines, ruled);
   }
-  tell_instead_of_refusal(lines, ruled, plan.degrading(subject.route, subject.traffic_class));
+  tell_instead_of_refusal(lines, ruled,
+                          plan.degrading(classification.route, classification.traffic_class));
   if (upstream.overload.mode == config::Mode::shadow)
     lines.add("mode") << "shadow: whatever the verdict, it is only counted and logged, and the "
                       << "request is forwarded.";

@@ -22,15 +22,15 @@ using overload::Verdict;
 
 bool may_use_cache(const RuledRequest& request) {
   const auto& cache = request.route().cache;
-  return cache && !request.subject.has_ambiguous_path &&
+  return cache && !request.classification.has_ambiguous_path &&
          http::offered_upgrade(request.head, request.route().upgrades).empty() &&
          cache::request_may_use_cache(request.head, *cache);
 }
 
 bool is_personal(const RuledRequest& request) {
-  const bool by_field = request.subject.tenant.source == config::TenantKey::trusted_header;
+  const bool by_field = request.classification.tenant.source == config::TenantKey::trusted_header;
   const cache::TenantInKey in_key{
-      request.subject.tenant.source == config::TenantKey::api_key,
+      request.classification.tenant.source == config::TenantKey::api_key,
       by_field ? std::string_view(request.config.trusted_headers.tenant) : std::string_view{}};
   return cache::is_personal(request.head.fields, *request.route().cache, in_key,
                             std::string_view{});

@@ -79,15 +79,16 @@ void tell_ignored_deadlines(ExplainedLines& lines, const http::RequestHead& head
 
 void tell_visitor(ExplainedLines& lines, const config::Config& config,
                   const http::RequestHead& head, const traffic::Classifier& classifier,
-                  const traffic::Peer& peer, const traffic::Subject& subject) {
-  const config::Route& route = config.routes[index(subject.route)];
+                  const traffic::Peer& peer, const traffic::Classification& classification) {
+  const config::Route& route = config.routes[index(classification.route)];
   if (!route.waiting_room) return;
   const auto now = std::chrono::floor<Milliseconds>(std::chrono::system_clock::now());
   std::string unverified;
   const traffic::TokenWord word = token_word(traffic::TrustedTokens(config.trusted_tokens),
                                              head.fields, route.name, now, unverified);
-  const std::string_view tier = classifier.waiting_tier(head, peer, subject.tenant, word);
-  const traffic::VerifiedUser user = classifier.waiting_user(head, peer, subject.tenant, word);
+  const std::string_view tier = classifier.waiting_tier(head, peer, classification.tenant, word);
+  const traffic::VerifiedUser user =
+      classifier.waiting_user(head, peer, classification.tenant, word);
   const config::WaitingRoom& room = *route.waiting_room;
   auto& line = lines.add("visitor");
   line << "tier " << waiting::tier_name(room, waiting::priority_of(room, tier)) << ", ";
@@ -100,9 +101,9 @@ void tell_visitor(ExplainedLines& lines, const config::Config& config,
 }
 
 void tell_upgrade(ExplainedLines& lines, const config::Config& config,
-                  const http::RequestHead& head, const traffic::Subject& subject) {
+                  const http::RequestHead& head, const traffic::Classification& classification) {
   if (!head.fields.contains(http::FieldId::upgrade)) return;
-  const config::Route& route = config.routes[index(subject.route)];
+  const config::Route& route = config.routes[index(classification.route)];
   const std::string_view protocol = http::offered_upgrade(head, route.upgrades);
   auto& line = lines.add("upgrade");
   if (!protocol.empty()) {

@@ -15,10 +15,10 @@ void tell_ignored_deadlines(ExplainedLines& lines, const http::RequestHead& head
 // Who it is to the waiting room of its route; says nothing of a route without one.
 void tell_visitor(ExplainedLines& lines, const config::Config& config,
                   const http::RequestHead& head, const traffic::Classifier& classifier,
-                  const traffic::Peer& peer, const traffic::Subject& subject);
+                  const traffic::Peer& peer, const traffic::Classification& classification);
 
 // The Upgrade field, if there is one.
 void tell_upgrade(ExplainedLines& lines, const config::Config& config,
-                  const http::RequestHead& head, const traffic::Subject& subject);
+                  const http::RequestHead& head, const traffic::Classification& classification);
 
 }  // namespace spillway

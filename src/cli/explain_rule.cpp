@@ -26,12 +26,12 @@ bool names(const std::vector<config::RuleOverride>& rules, ClassId traffic_class
 void tell_where_it_comes_from(std::ostream& line, const RuledRequest& request) {
   const auto& stages = request.upstream().overload.stages;
   const bool is_staged = std::any_of(stages.begin(), stages.end(), [&](const auto& stage) {
-    return stage.name <= request.state && names(stage.rules, request.subject.traffic_class);
+    return stage.name <= request.state && names(stage.rules, request.classification.traffic_class);
   });
   line << " (the class's rule";
   if (is_staged) line << " as the stages up to " << name(request.state) << " change it";
   if (request.state != State::elevated &&
-      names(request.route().rules, request.subject.traffic_class)) {
+      names(request.route().rules, request.classification.traffic_class)) {
     line << (is_staged ? ", and the route" : " as the route changes it");
   }
   line << ")";
@@ -105,10 +105,10 @@ namespace {
 
 void tell_order(ExplainedLines& lines, const RuledRequest& request) {
   const config::Dispatch& dispatch = request.upstream().dispatch;
-  if (dispatch.deadline_aware && request.subject.response_deadline(Duration{0}) != kNever)
+  if (dispatch.deadline_aware && request.classification.response_deadline(Duration{0}) != kNever)
     lines.add("") << "The time that its route usually takes counts too: its answer has a deadline.";
   const bool is_highest =
-      index(request.subject.traffic_class) == 0 && request.config.classes.size() > 1;
+      index(request.classification.traffic_class) == 0 && request.config.classes.size() > 1;
   if (dispatch.overload_order == config::OverloadOrder::lifo && !is_highest)
     lines.add("") << "While overloaded the newest waiter of its class goes first.";
   if (dispatch.overload_order == config::OverloadOrder::adaptive)

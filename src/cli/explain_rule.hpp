@@ -13,15 +13,17 @@ namespace spillway {
 struct RuledRequest {
   const config::Config& config;
   const http::RequestHead& head;
-  const traffic::Subject& subject;
+  const traffic::Classification& classification;
   const config::Rule& rule;  // the effective one
   State state;               // of its upstream
 
-  const config::Route& route() const { return config.routes[index(subject.route)]; }
+  const config::Route& route() const { return config.routes[index(classification.route)]; }
   const config::TrafficClass& traffic_class() const {
-    return config.classes[index(subject.traffic_class)];
+    return config.classes[index(classification.traffic_class)];
   }
-  const config::Upstream& upstream() const { return config.upstreams[index(subject.upstream)]; }
+  const config::Upstream& upstream() const {
+    return config.upstreams[index(classification.upstream)];
+  }
 };
 
 // The rule and its origin.

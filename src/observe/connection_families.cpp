@@ -97,7 +97,7 @@ Families slow_client_families(Workers workers) {
              gauge("spillway_abandoned_requests",
                    "Requests whose client left, whose deadline passed, or which timed out, that "
                    "keep their slot because the upstream may still be at work on them."),
-             &Gauges::lingering_calls),
+             &Gauges::abandoned_calls),
   };
 }
 

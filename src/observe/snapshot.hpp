@@ -27,7 +27,7 @@
 #include "traffic/visitor_claims.hpp"
 #include "waiting/challenge.hpp"
 #include "waiting/counts.hpp"
-#include "waiting/happenings.hpp"
+#include "waiting/ticket_events.hpp"
 
 namespace spillway::observe {
 

@@ -33,7 +33,7 @@ inline constexpr std::size_t kMaxRouteLabels = 1000;
 struct WorkerGauges {
   Gauge client_connections;
   Gauge upstream_connections;
-  Gauge lingering_calls;  // requests that were abandoned but hold their slots
+  Gauge abandoned_calls;  // requests that were abandoned but hold their slots
   TunnelUse tunnels;      // counts as well: a tunnel outlives its configuration
   // Connections ended below limits.min_rate_bytes: while sending a body, while taking a response.
   Counter too_slow_bodies;

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "jobs/life.hpp"
-#include "jobs/tenant_room.hpp"
+#include "jobs/tenant_quota.hpp"
 #include "simulate/deferral_rules.hpp"
 #include "simulate/traffic_source.hpp"
 
@@ -93,8 +93,8 @@ void JobsModel::tell_lanes(TimePoint now) {
 }
 
 // As jobs of this rank find it.
-jobs::RouteRoom::Upstream JobsModel::upstream(std::uint8_t rank) const {
-  jobs::RouteRoom::Upstream there;
+jobs::RouteCapacity::Upstream JobsModel::upstream(std::uint8_t rank) const {
+  jobs::RouteCapacity::Upstream there;
   for (const auto& [its, jobs] : ranks_) {
     there.in_hand += jobs.in_hand;
     there.running += jobs.running;
@@ -114,11 +114,11 @@ std::vector<jobs::Rotor::Turn> JobsModel::turns(State state, TimePoint now) {
   };
   const auto room = [&](const std::string& name) {
     Route& route = routes_.at(name);
-    jobs::RouteRoom::Upstream there = upstream(jobs::rank_of(*route.defer));
+    jobs::RouteCapacity::Upstream there = upstream(jobs::rank_of(*route.defer));
     there.state = state;
     there.asked = asked;
     there.left = left();
-    jobs::RouteRoom::Begins begins;
+    jobs::RouteCapacity::Begins begins;
     if (const auto& rate = route.defer->rate)
       begins = {.soon = route.begins.soon(*rate, now), .running = route.begins.running()};
     return route.room.room(*route.defer, there, now, begins);

@@ -1,6 +1,6 @@
 // The deferred requests of a simulation, the jobs: the store, which keeps those that wait, and the
 // dispatcher, which pulls them as their upstream has room. Turns, room, retries and ends are the
-// proxy's own (jobs/rotor.hpp, route_room.hpp, life.hpp).
+// proxy's own (jobs/rotor.hpp, route_capacity.hpp, life.hpp).
 //
 // Pure, in memory: a durable store answers at once and never fails.
 #pragma once
@@ -20,7 +20,7 @@
 #include "config/defer.hpp"
 #include "jobs/begin_rate.hpp"
 #include "jobs/rotor.hpp"
-#include "jobs/route_room.hpp"
+#include "jobs/route_capacity.hpp"
 #include "simulate/recording.hpp"
 #include "simulate/request.hpp"
 #include "simulate/scenario.hpp"
@@ -78,7 +78,7 @@ class JobsModel {
   using Waiting = std::set<Request*, Earlier>;
   struct Route {
     const config::Defer* defer = nullptr;  // null: none of its requests are deferred
-    jobs::RouteRoom room;
+    jobs::RouteCapacity room;
     jobs::BeginRate begins;
     std::size_t waiting = 0;
   };
@@ -90,7 +90,7 @@ class JobsModel {
     std::size_t held = 0;
   };
 
-  jobs::RouteRoom::Upstream upstream(std::uint8_t rank) const;
+  jobs::RouteCapacity::Upstream upstream(std::uint8_t rank) const;
   bool has_room_for(const jobs::Lane& lane, const config::Defer& defer) const;
   const Route& route_of(const Request& job) const { return routes_.at(job.as_job->lane.route); }
   Route& route_of(const Request& job) { return routes_.at(job.as_job->lane.route); }

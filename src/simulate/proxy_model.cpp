@@ -240,7 +240,7 @@ void ProxyModel::end_unanswered(Request& request, TimePoint now) {
   if (request.passage.has_slot)
     times_.latency.record_unanswered(subject_of(request).route,
                                      2 * (now - request.passage.dispatched),
-                                     now);  // as LingeringCall
+                                     now);  // as AbandonedCall
   end(request, now);
 }
 

@@ -1,7 +1,7 @@
 // Jobs at the gate.
 #include <utility>
 
-#include "jobs/route_room.hpp"
+#include "jobs/route_capacity.hpp"
 #include "simulate/deferral_rules.hpp"
 #include "simulate/proxy_model.hpp"
 

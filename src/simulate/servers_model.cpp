@@ -136,7 +136,7 @@ void ServersModel::keep(Request& request) {
   request.call.lingers = true;
 }
 
-void ServersModel::end_lingering(Request& request) {
+void ServersModel::end_abandoned(Request& request) {
   if (std::exchange(request.call.lingers, false)) --in_flight_[request.call.server];
 }
 

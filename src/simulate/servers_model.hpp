@@ -49,11 +49,11 @@ class ServersModel {
   // How the call of a connected request ended. Once for each.
   void end(Request& request, resilience::CallResult result, TimePoint now);
   // Whether a request that timed out keeps its slot, as UpstreamCall::abandon() has it; then until
-  // end_lingering(), which may be called of any request.
+  // end_abandoned(), which may be called of any request.
   bool linger(Request& request, TimePoint now);
   // The same of one whose client has left, and which keeps its slot.
   void keep(Request& request);
-  void end_lingering(Request& request);
+  void end_abandoned(Request& request);
 
   // So many slots are divided among the servers from now on; before that none lacks room.
   void divide(std::uint32_t slots) { slots_ = slots; }

@@ -290,7 +290,7 @@ void Run::time_out(Request& request) {
 
 // The backend is still at work on it.
 void Run::take_slot(Request& request) {
-  servers_.end_lingering(request);
+  servers_.end_abandoned(request);
   request.timed_out ? proxy_->end(request, now_) : proxy_->end_unanswered(request, now_);
   start_waiting();
 }
@@ -318,7 +318,7 @@ void Run::complete(Request& request) {
     recorder_.late(request, now_);
   }
   work_in_backend();
-  servers_.end_lingering(request);
+  servers_.end_abandoned(request);
   if (proxy_)
     is_awaited || request.timed_out ? proxy_->end(request, now_)
                                     : proxy_->end_abandoned(request, now_);

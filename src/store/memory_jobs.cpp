@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "jobs/life.hpp"
-#include "jobs/tenant_room.hpp"
+#include "jobs/tenant_quota.hpp"
 
 namespace spillway::store {
 

@@ -213,20 +213,23 @@ VerifiedUser Classifier::waiting_user(const http::RequestHead& head, const Peer&
 }
 
 bool Classifier::bypasses_waiting_room(const http::RequestHead& head, const Peer& peer,
-                                       const Subject& subject, const TokenWord& word) const {
-  const WaitingBypass* const bypass = facts_[index(subject.route)].bypass.get();
+                                       const Classification& classification,
+                                       const TokenWord& word) const {
+  const WaitingBypass* const bypass = facts_[index(classification.route)].bypass.get();
   if (bypass == nullptr) return false;
   return bypass->has_client(client_of(head, peer)) || bypass->has_path(head.path_and_query) ||
-         bypass->has_tier(waiting_tier(head, peer, subject.tenant, word));
+         bypass->has_tier(waiting_tier(head, peer, classification.tenant, word));
 }
 
-void Classifier::classify_by_cost(Subject& subject, double milliseconds, TimePoint arrived) const {
+void Classifier::classify_by_cost(Classification& classification, double milliseconds,
+                                  TimePoint arrived) const {
   const auto highest = static_cast<double>(class_of_priority_.size() - 1);
   const double priority = highest - std::clamp(milliseconds, 0.0, highest);
-  set_class(subject, class_of_priority_[static_cast<std::size_t>(priority)], arrived);
+  set_class(classification, class_of_priority_[static_cast<std::size_t>(priority)], arrived);
 }
 
-Subject Classifier::classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const {
+Classification Classifier::classify(const http::RequestHead& head, const Peer& peer,
+                                    TimePoint now) const {
   const PathRoute path = route_of(head.method, head.method_name, head.host, head.path_and_query);
   const RouteFacts& facts = facts_[index(path.route)];
   const std::optional<std::uint32_t> priority = priority_of(head, peer);

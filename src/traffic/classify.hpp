@@ -41,7 +41,7 @@ struct PathRoute {
   bool may_pass_by = false;   // a waiting room: one reading may be in it, and another is not
 };
 
-struct Subject {
+struct Classification {
   RouteId route{};
   ClassId traffic_class{};
   UpstreamId upstream{};
@@ -101,7 +101,7 @@ class Classifier {
   // trusted peer sends (0 to priority_max, by the configured field, once); that of the API key's
   // tenant; the lowest that any reading of the path has by its route. A route without a deadline of
   // its own has that of the class.
-  Subject classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const;
+  Classification classify(const http::RequestHead& head, const Peer& peer, TimePoint now) const;
 
   // The tier of a visitor of a waiting room, by name: what a trusted peer sends, once, by the
   // configured field; else what its token says (TrustedTokens); else that of the API key's tenant.
@@ -116,7 +116,7 @@ class Classifier {
   // Whether the request does not wait in the waiting room of its route (config::WaitingBypass): by
   // its client's address, as client_of(), by its path, or by waiting_tier().
   bool bypasses_waiting_room(const http::RequestHead& head, const Peer& peer,
-                             const Subject& subject, const TokenWord& word) const;
+                             const Classification& classification, const TokenWord& word) const;
   // Whether that may depend on the tier.
   bool tiers_bypass(RouteId route) const {
     const WaitingBypass* const bypass = facts_[index(route)].bypass.get();
@@ -126,19 +126,21 @@ class Classifier {
   // Whether the class goes by the learned cost of the route (priority_by_cost). A priority that a
   // trusted peer sent and the class of the API key's tenant go first; a request that may be another
   // route's does not say what it costs.
-  bool goes_by_cost(const Subject& subject) const {
-    return facts_[index(subject.route)].by_cost && !subject.trusted_priority &&
-           !subject.tenant.tier->traffic_class && !subject.has_conflicting_path &&
-           !subject.is_also_get && !subject.has_capitals;
+  bool goes_by_cost(const Classification& classification) const {
+    return facts_[index(classification.route)].by_cost && !classification.trusted_priority &&
+           !classification.tenant.tier->traffic_class && !classification.has_conflicting_path &&
+           !classification.is_also_get && !classification.has_capitals;
   }
   // Sets the class, and with it the deadline of a request without one of its route.
-  void set_class(Subject& subject, ClassId traffic_class, TimePoint arrived) const {
-    subject.traffic_class = traffic_class;
-    if (!subject.has_route_deadline) subject.deadline = arrived + deadlines_[index(traffic_class)];
+  void set_class(Classification& classification, ClassId traffic_class, TimePoint arrived) const {
+    classification.traffic_class = traffic_class;
+    if (!classification.has_route_deadline)
+      classification.deadline = arrived + deadlines_[index(traffic_class)];
   }
   // The same for a request of this many milliseconds, which arrived at `arrived`: the
   // class of priority_max less the milliseconds.
-  void classify_by_cost(Subject& subject, double milliseconds, TimePoint arrived) const;
+  void classify_by_cost(Classification& classification, double milliseconds,
+                        TimePoint arrived) const;
 
   // The route alone, of a request-target in origin-form.
   PathRoute route_of(http::Verb method, std::string_view method_name, std::string_view host,

@@ -77,7 +77,7 @@ struct Extend : ByToken<4> {
   using Result = std::optional<WaitingRoom::Grant>;
 };
 
-// `user`: Happening::user. A name does not go into the log: the proxy that was asked has it.
+// `user`: TicketEvent::user. A name does not go into the log: the proxy that was asked has it.
 struct Reserve : ByToken<5> {
   using Result = std::optional<WaitingRoom::Grant>;
   std::string user{};

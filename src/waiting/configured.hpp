@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "config/waiting_room.hpp"
-#include "waiting/happenings.hpp"
 #include "waiting/terms.hpp"
+#include "waiting/ticket_events.hpp"
 
 namespace spillway::waiting {
 

@@ -79,7 +79,7 @@ struct Counts {
   std::uint64_t refused = 0;         // at the door: arrive() and join() that said `full`
   std::uint64_t refused_users = 0;   // likewise, that said `taken`
   std::uint64_t entries_failed = 0;  // sessions taken back, since their first response failed
-  std::uint64_t events_lost = 0;     // Happenings: as many were noted as may be
+  std::uint64_t events_lost = 0;     // TicketEvents: as many were noted as may be
   EstimateCounts estimates;
   std::array<TierCounts, kMostTiers> tiers{};               // as Terms::tiers
   std::array<std::uint64_t, kEndedCount> tickets_ended{};   // by Ended

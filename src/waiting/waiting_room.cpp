@@ -364,7 +364,7 @@ Counts WaitingRoom::counts(Time now) const {
   }
   const std::uint64_t told = counts.estimates.within + counts.estimates.outside;
   counts.estimates.error = told > 0 ? error / static_cast<double>(told) : 0;
-  counts.events_lost = happenings_.lost();
+  counts.events_lost = ticket_events_.lost();
   for (const Lane& lane : lanes_) {
     lane.line.each([&](Priority priority, const Line& line) {
       counts.tiers[terms_.tiers.number_of(priority)].visitors += line.size();

@@ -20,7 +20,6 @@
 #include "waiting/begin_log.hpp"
 #include "waiting/counts.hpp"
 #include "waiting/deadlines.hpp"
-#include "waiting/happenings.hpp"
 #include "waiting/identified_pool.hpp"
 #include "waiting/journal.hpp"
 #include "waiting/lane.hpp"
@@ -36,6 +35,7 @@
 #include "waiting/stock.hpp"
 #include "waiting/terms.hpp"
 #include "waiting/ticket.hpp"
+#include "waiting/ticket_events.hpp"
 #include "waiting/ticket_record.hpp"
 #include "waiting/users.hpp"
 #include "waiting/view.hpp"
@@ -118,7 +118,7 @@ class WaitingRoom {
   // waiting_room_reserve.cpp. A visitor that waits may go: its place is a reservation from now on,
   // kept for ReserveTerms::keep from when it was last heard of, and called while it is away. Then
   // it has ReserveTerms::claim to come, again after each call that it misses. `user`:
-  // Happening::user. Not granted: there are no reservations, not for it, or it has one.
+  // TicketEvent::user. Not granted: there are no reservations, not for it, or it has one.
   std::optional<Grant> reserve(const TicketId& id, Time now, std::string user = {});
 
   using Use = waiting::Use;
@@ -236,12 +236,12 @@ class WaitingRoom {
   // Of this proxy alone, while no row is applied: until the next tick.
   void hold_newcomers() { newcomers_ = Newcomers::held; }
   void admit_newcomers() { newcomers_ = Newcomers::admitted; }
-  // For this proxy (happenings.hpp): others note what follows from their own orders.
-  void note_events(bool notes) { happenings_.hush(!notes); }
+  // For this proxy (ticket_events.hpp): others note what follows from their own orders.
+  void note_events(bool notes) { ticket_events_.hush(!notes); }
 
   // waiting_room_events.cpp. Notes these events only; a position when its visitor asks for it.
-  void want_events(const EventSet& events) { happenings_.want(events); }
-  std::vector<Happening> take_events(std::size_t most) { return happenings_.take(most); }
+  void want_events(const EventSet& events) { ticket_events_.want(events); }
+  std::vector<TicketEvent> take_events(std::size_t most) { return ticket_events_.take(most); }
 
   // Ends what is over, calls who may come in. Every 100 ms.
   void tick(Time now, const Backend& backend);
@@ -354,7 +354,7 @@ class WaitingRoom {
   void note(Event event, Slot slot, Time now, std::uint32_t position = 0);
   void note_reserved(Slot slot, Time now, std::string user);
   void note_end(Slot slot, Ended why, Time now);
-  void add_allotment(Happening& happening, Slot slot) const;
+  void add_allotment(TicketEvent& ticket_event, Slot slot) const;
   void note_way(Slot slot, std::uint32_t ahead, Time now);
   void end_session(const TicketId& id, Ended why, Time now);
   void become(Slot slot, Coming coming);
@@ -383,7 +383,7 @@ class WaitingRoom {
   Sessions sessions_;
   Users users_;
   Journal journal_;
-  Happenings happenings_;
+  TicketEvents ticket_events_;
   Recovery recovery_;
   RecentlyEnded ended_;
   Provisional provisional_;

@@ -1,4 +1,4 @@
-// What is told of tickets to those outside: see happenings.hpp.
+// What is told of tickets to those outside: see ticket_events.hpp.
 #include <algorithm>
 #include <utility>
 
@@ -19,46 +19,46 @@ Event event_of(Ended why) { return is_expiry(why) ? Event::expired : Event::canc
 
 void WaitingRoom::note(Event event, Slot slot, Time now, std::uint32_t position) {
   const Ticket& ticket = tickets_[slot];
-  Happening happening{.event = event,
-                      .id = ticket.id,
-                      .at = now,
-                      .waited = std::max(now - ticket.joined, Milliseconds(0)),
-                      .position = position,
-                      .priority = ticket.priority,
-                      .is_reserved = ticket.is_reserved};
-  if (event == Event::called) happening.claim = ticket.claim_until - now;
-  if (happenings_.wants(event)) add_allotment(happening, slot);
-  happenings_.note(std::move(happening));
+  TicketEvent ticket_event{.event = event,
+                           .id = ticket.id,
+                           .at = now,
+                           .waited = std::max(now - ticket.joined, Milliseconds(0)),
+                           .position = position,
+                           .priority = ticket.priority,
+                           .is_reserved = ticket.is_reserved};
+  if (event == Event::called) ticket_event.claim = ticket.claim_until - now;
+  if (ticket_events_.wants(event)) add_allotment(ticket_event, slot);
+  ticket_events_.note(std::move(ticket_event));
 }
 
 void WaitingRoom::note_reserved(Slot slot, Time now, std::string user) {
   const Ticket& ticket = tickets_[slot];
-  happenings_.note({.event = Event::reserved,
-                    .id = ticket.id,
-                    .at = now,
-                    .waited = std::max(now - ticket.joined, Milliseconds(0)),
-                    .priority = ticket.priority,
-                    .is_reserved = true,
-                    .user = std::move(user)});
+  ticket_events_.note({.event = Event::reserved,
+                       .id = ticket.id,
+                       .at = now,
+                       .waited = std::max(now - ticket.joined, Milliseconds(0)),
+                       .priority = ticket.priority,
+                       .is_reserved = true,
+                       .user = std::move(user)});
 }
 
 void WaitingRoom::note_end(Slot slot, Ended why, Time now) {
   const Ticket& ticket = tickets_[slot];
-  Happening happening{.event = event_of(why),
-                      .id = ticket.id,
-                      .at = now,
-                      .waited = std::max(now - ticket.joined, Milliseconds(0)),
-                      .priority = ticket.priority,
-                      .cause = why,
-                      .is_reserved = ticket.is_reserved};
-  if (happenings_.wants(happening.event)) add_allotment(happening, slot);
-  happenings_.note(std::move(happening));
+  TicketEvent ticket_event{.event = event_of(why),
+                           .id = ticket.id,
+                           .at = now,
+                           .waited = std::max(now - ticket.joined, Milliseconds(0)),
+                           .priority = ticket.priority,
+                           .cause = why,
+                           .is_reserved = ticket.is_reserved};
+  if (ticket_events_.wants(ticket_event.event)) add_allotment(ticket_event, slot);
+  ticket_events_.note(std::move(ticket_event));
 }
 
-void WaitingRoom::add_allotment(Happening& happening, Slot slot) const {
+void WaitingRoom::add_allotment(TicketEvent& ticket_event, Slot slot) const {
   if (!hands_out()) return;
-  happening.type = lane(slot).type;
-  if (const Device* const device = stock_.of(happening.id)) happening.resource = device->name;
+  ticket_event.type = lane(slot).type;
+  if (const Device* const device = stock_.of(ticket_event.id)) ticket_event.resource = device->name;
 }
 
 // It is heard of, with so many ahead. Several steps at a time are one event.

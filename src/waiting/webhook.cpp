@@ -17,22 +17,23 @@ void add(std::string& json, std::string_view name, std::string_view text) {
 
 }  // namespace
 
-std::string webhook_body(const Happening& happening, std::string_view room, std::string_view tier) {
+std::string webhook_body(const TicketEvent& ticket_event, std::string_view room,
+                         std::string_view tier) {
   std::string json = "{\"event\":\"";
-  json.append(config::name(happening.event)).append("\"");
+  json.append(config::name(ticket_event.event)).append("\"");
   add(json, "room", room);
-  add(json, "ticket", to_text(happening.id));
+  add(json, "ticket", to_text(ticket_event.id));
   add(json, "tier", tier);
-  json += ",\"waited_ms\":" + std::to_string(happening.waited.count());
-  if (happening.position > 0) json += ",\"position\":" + std::to_string(happening.position);
-  if (!happening.type.empty()) add(json, "type", happening.type);
-  if (!happening.resource.empty()) add(json, "resource", happening.resource);
-  if (happening.is_reserved) json += ",\"reserved\":true";
-  if (happening.is_reserved && happening.claim > Milliseconds(0))
-    json += ",\"claim_ms\":" + std::to_string(happening.claim.count());
-  if (!happening.user.empty()) json += ",\"user\":" + happening.user;
-  if (happening.cause) add(json, "cause", name(*happening.cause));
-  add(json, "at", spillway::to_text(happening.at));
+  json += ",\"waited_ms\":" + std::to_string(ticket_event.waited.count());
+  if (ticket_event.position > 0) json += ",\"position\":" + std::to_string(ticket_event.position);
+  if (!ticket_event.type.empty()) add(json, "type", ticket_event.type);
+  if (!ticket_event.resource.empty()) add(json, "resource", ticket_event.resource);
+  if (ticket_event.is_reserved) json += ",\"reserved\":true";
+  if (ticket_event.is_reserved && ticket_event.claim > Milliseconds(0))
+    json += ",\"claim_ms\":" + std::to_string(ticket_event.claim.count());
+  if (!ticket_event.user.empty()) json += ",\"user\":" + ticket_event.user;
+  if (ticket_event.cause) add(json, "cause", name(*ticket_event.cause));
+  add(json, "at", spillway::to_text(ticket_event.at));
   return json + "}";
 }
 

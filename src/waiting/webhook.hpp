@@ -5,12 +5,13 @@
 #include <string_view>
 
 #include "base/hmac.hpp"
-#include "waiting/happenings.hpp"
+#include "waiting/ticket_events.hpp"
 
 namespace spillway::waiting {
 
 // JSON, one line.
-std::string webhook_body(const Happening& happening, std::string_view room, std::string_view tier);
+std::string webhook_body(const TicketEvent& ticket_event, std::string_view room,
+                         std::string_view tier);
 
 // The field lines that prove it: Webhook-Id, Webhook-Timestamp (of the event) and
 // Webhook-Signature, which is "v1," and the base64 of HMAC-SHA256(key, "id.timestamp.body").

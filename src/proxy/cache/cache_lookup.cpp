@@ -33,14 +33,14 @@ std::int64_t seconds_left(const cache::StoredResponse& stored, TimePoint now) {
 }  // namespace
 
 cache::Serving CacheLookup::consult() {
-  cache::ResponseCache* const cache = request_.generation->cache(request_.subject.route);
+  cache::ResponseCache* const cache = request_.generation->cache(request_.classification.route);
   if (cache == nullptr) return cache::Serving::bypass;
   const config::Cache& settings = cache->settings();
   status_.has_cache = true;
   status_.forward = http::CacheStatus::Forward::bypass;
   const http::RequestHead& head = request_.head;
   if (!cache::request_may_use_cache(head, settings) || is_forwarded_unclearly() ||
-      request_.subject.has_ambiguous_path || !request_.upgrade.empty() || !read_range()) {
+      request_.classification.has_ambiguous_path || !request_.upgrade.empty() || !read_range()) {
     if (head.method != http::Verb::get && head.method != http::Verb::head)
       status_.forward = http::CacheStatus::Forward::method;
     return cache::Serving::bypass;
@@ -108,7 +108,7 @@ void CacheLookup::plan_fetch() {
 
 // Identified tenants share no responses unless the route says so (across_tenants).
 cache::TenantInKey CacheLookup::tenant_in_key() const {
-  const config::TenantKey source = request_.subject.tenant.source;
+  const config::TenantKey source = request_.classification.tenant.source;
   if (cache_->settings().across_tenants) return {};
   return {.by_api_key = source == config::TenantKey::api_key,
           .by_field = source == config::TenantKey::trusted_header
@@ -118,7 +118,7 @@ cache::TenantInKey CacheLookup::tenant_in_key() const {
 
 cache::CacheRequest CacheLookup::asked() const {
   const http::RequestHead& head = request_.head;
-  const bool has_name = request_.subject.tenant.source != config::TenantKey::client_address;
+  const bool has_name = request_.classification.tenant.source != config::TenantKey::client_address;
   // A backend may vary its response by these; only a trusted peer's are believed.
   const auto trusted = [&](const char* name) {
     return request_.client.trusted() ? traffic::only_value(head.fields, name) : std::string_view{};
@@ -129,7 +129,7 @@ cache::CacheRequest CacheLookup::asked() const {
           .forwarded_host = trusted("X-Forwarded-Host"),
           .is_forwarding_trusted = request_.client.trusted(),
           .path_and_query = head.path_and_query,
-          .tenant = has_name ? request_.subject.tenant.value() : std::string_view{},
+          .tenant = has_name ? request_.classification.tenant.value() : std::string_view{},
           .tenant_in_key = tenant_in_key(),
           .fields = head.fields,
           .hop = http::HopByHop(head.fields, request_.generation->generation().protected_fields,

@@ -67,7 +67,7 @@ Task<FlightMembership::Joined> FlightMembership::join() {
 // A fault when the client left meanwhile, or the deadline passed.
 Task<std::optional<Fault>> FlightMembership::wait_for_landing() {
   const TimePoint due =
-      request_.is_shadow() ? kNever : request_.subject.response_deadline(Duration{0}).at;
+      request_.is_shadow() ? kNever : request_.classification.response_deadline(Duration{0}).at;
   std::optional<Fault> fault;
   is_waiting_ = true;
   while (!follower_.delivered) {

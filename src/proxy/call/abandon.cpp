@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "proxy/call/lingering_call.hpp"
+#include "proxy/call/abandoned_call.hpp"
 #include "proxy/call/upstream_call.hpp"
 #include "proxy/request/long_lived.hpp"
 
@@ -29,7 +29,7 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
   std::optional<AbandonedRequest::AtWork> at_work;
   // After a timeout nothing is learned: what is learned is for waits that it bounds.
   if (!has_timed_out && current_.at_work_since && !admission_.announces_degrade()) {
-    at_work = {request_.subject.route, *current_.at_work_since,
+    at_work = {request_.classification.route, *current_.at_work_since,
                !has_head && !expects_long_response(request_.head, request_.upgrade)};
   }
   const TimePoint until = has_timed_out ? hold_ends(now) : response_expected_by();
@@ -40,19 +40,20 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
   call_.ignore();
   if (body_ != nullptr) body_->stop_pump();
   const std::size_t of_head = has_head ? 0 : current_.received;
-  LingeringCall::begin(services_,
-                       {.generation = request_.generation,
-                        .connection = std::move(connection_),
-                        .slot = admission_.abandon_slot(now),
-                        .key = std::move(admission_.key()),
-                        .until = until,
-                        .timed_out_upstream =
-                            has_timed_out ? std::optional(request_.subject.upstream) : std::nullopt,
-                        .rest = rest_of_response(body),
-                        .block = of_head > 0 ? std::move(block_) : Block(),
-                        .received = of_head,
-                        .at_work = at_work,
-                        .permit = std::move(permit_)});
+  AbandonedCall::begin(
+      services_,
+      {.generation = request_.generation,
+       .connection = std::move(connection_),
+       .slot = admission_.abandon_slot(now),
+       .key = std::move(admission_.key()),
+       .until = until,
+       .timed_out_upstream =
+           has_timed_out ? std::optional(request_.classification.upstream) : std::nullopt,
+       .rest = rest_of_response(body),
+       .block = of_head > 0 ? std::move(block_) : Block(),
+       .received = of_head,
+       .at_work = at_work,
+       .permit = std::move(permit_)});
 }
 
 // After a timeout the upstream may still be at work on the request. False if its server gets no
@@ -61,7 +62,7 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
 bool UpstreamCall::may_answer_too_late() const {
   if (!so_far_.has_timed_out || !current_.at_work_since) return false;
   const std::size_t server = connection_->server();
-  return request_.generation->circuits(request_.subject.upstream).lets_through(server) &&
+  return request_.generation->circuits(request_.classification.upstream).lets_through(server) &&
          !is_above_part(request_.upstream(), server);
 }
 
@@ -77,7 +78,7 @@ Task<bool> UpstreamCall::answers_late() {
   current_.late_until = current_.held_until = until;
   admission_.record_unanswered(services_.now());  // nothing of the wait is learned
   admission_.set_slot_wait(SlotWait::abandoned);
-  const observe::Counted counted(services_.gauges.lingering_calls);
+  const observe::Counted counted(services_.gauges.abandoned_calls);
   const Attempt attempt = co_await read_head();
   admission_.set_slot_wait(SlotWait::nothing);
   current_.late_until.reset();
@@ -93,7 +94,7 @@ Task<bool> UpstreamCall::answers_late() {
 }
 
 bool UpstreamCall::waits_in_vain() const {
-  return current_.late_until && !request_.generation->circuits(request_.subject.upstream)
+  return current_.late_until && !request_.generation->circuits(request_.classification.upstream)
                                      .lets_through(connection_->server());
 }
 
@@ -101,8 +102,10 @@ bool UpstreamCall::waits_in_vain() const {
 // nothing is known, all.
 TimePoint UpstreamCall::response_expected_by() const {
   const Duration timeout = request_.upstream_config().response_timeout;
-  const auto usual = request_.generation->service_time.nearly_longest(request_.subject.route);
-  const Duration hold = request_.generation->hold_times.of(request_.subject.route, services_.now());
+  const auto usual =
+      request_.generation->service_time.nearly_longest(request_.classification.route);
+  const Duration hold =
+      request_.generation->hold_times.of(request_.classification.route, services_.now());
   const Duration longest = std::min(std::max(usual.value_or(timeout), hold), timeout);
   return std::min(current_.began + longest, deadlines_.response_due());
 }

@@ -6,7 +6,7 @@
 
 #include "http/method.hpp"
 #include "overload/decide.hpp"
-#include "proxy/call/answer_source.hpp"
+#include "proxy/call/record_result.hpp"
 
 namespace spillway::proxy {
 
@@ -34,8 +34,8 @@ bool frees_by_closing(int error) {
 
 Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimePoint dispatched,
                                                           const Deadlines& deadlines) {
-  UpstreamPool& pool = request_.generation->pool(request_.subject.upstream);
-  Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
+  UpstreamPool& pool = request_.generation->pool(request_.classification.upstream);
+  Circuits& circuits = request_.generation->circuits(request_.classification.upstream);
   const Duration max_idle =
       http::is_idempotent(request_.head.method) ? Duration::max() : Duration(kFreshEnough);
   Connected connected;
@@ -115,7 +115,7 @@ Task<ServerConnector::Opened> ServerConnector::open(std::size_t server, Connecte
 Task<ServerConnector::Opened> ServerConnector::open_to(std::size_t server, std::size_t address,
                                                        Connected& into,
                                                        const Deadlines& deadlines) {
-  UpstreamPool& pool = request_.generation->pool(request_.subject.upstream);
+  UpstreamPool& pool = request_.generation->pool(request_.classification.upstream);
   pool.make_room();
   if (!upstream().connections.try_open()) {
     // Others choose meanwhile.
@@ -184,7 +184,7 @@ void ServerConnector::count_shortage(int error, std::size_t server, std::size_t 
 
 std::optional<Fault> ServerConnector::fault_after_all() {
   if (!search_.is_any_tried()) {
-    const Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
+    const Circuits& circuits = request_.generation->circuits(request_.classification.upstream);
     return circuits_open(circuits.time_until_allowed(source_for(circuits)));
   }
   if (is_short_) return local_shortage();
@@ -193,7 +193,7 @@ std::optional<Fault> ServerConnector::fault_after_all() {
 }
 
 std::optional<Fault> ServerConnector::circuits_fault() {
-  const Circuits& circuits = request_.generation->circuits(request_.subject.upstream);
+  const Circuits& circuits = request_.generation->circuits(request_.classification.upstream);
   const Milliseconds left = circuits.time_until_allowed(source_for(circuits));
   if (left.count() == 0) return std::nullopt;
   return circuits_open(left);
@@ -213,7 +213,7 @@ Fault ServerConnector::circuits_open(Milliseconds left) {
 // Waits for a permit of the connection budget. The request holds a slot, so fewer than
 // `concurrency` connections are busy elsewhere: some connection is idle, at this worker or another.
 Task<> ServerConnector::reserve_connection() {
-  const UpstreamId id = request_.subject.upstream;
+  const UpstreamId id = request_.classification.upstream;
   UpstreamPool& pool = request_.generation->pool(id);
   for (bool asked = false; !pool.budget().try_open();) {
     if (pool.close_one()) continue;

@@ -6,7 +6,7 @@
 
 #include "http/method.hpp"
 #include "http/rewrite.hpp"
-#include "proxy/call/answer_source.hpp"
+#include "proxy/call/record_result.hpp"
 #include "proxy/net/block_writer.hpp"
 #include "proxy/request/long_lived.hpp"
 #include "proxy/visitors/pass_proof.hpp"
@@ -34,7 +34,7 @@ UpstreamCall::UpstreamCall(Services& services, const RequestContext& request, Pa
       connector_(services, request, parking) {}
 
 Task<std::optional<Fault>> UpstreamCall::ask() {
-  const UpstreamId upstream = request_.subject.upstream;
+  const UpstreamId upstream = request_.classification.upstream;
   deadlines_.start(request_, admission_);
   current_ = {.began = admission_.dispatched()};
   if (!written_.is_retry) request_.generation->retry_budget(upstream).on_request(current_.began);
@@ -139,7 +139,8 @@ std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& he
       .etag = validates ? stored->etag() : std::string_view{},
       .last_modified = validates ? stored->last_modified() : std::string_view{},
       .in_background = request_.is_in_background(),
-      .applies_prefer = request_.config().routes[index(request_.subject.route)].defer.has_value(),
+      .applies_prefer =
+          request_.config().routes[index(request_.classification.route)].defer.has_value(),
       .upgrade = request_.upgrade,
       .pass = told_pass(request_, services_.wall_clock.now(), pass)};
   DeadlineTexts texts;
@@ -245,7 +246,7 @@ resilience::AttemptFacts UpstreamCall::facts() const {
 // pauses are short and a request that gave its slot back would have to queue for another.
 Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
   using Kind = resilience::NextAttempt::Kind;
-  const UpstreamId upstream = request_.subject.upstream;
+  const UpstreamId upstream = request_.classification.upstream;
   const auto backoff = resilience::retry_backoff(request_.upstream_config().retries);
   const TimePoint now = Clock::now();  // not before a deadline that has woken it
   const resilience::NextAttempt next =
@@ -299,7 +300,7 @@ void UpstreamCall::record_latency(std::optional<TimePoint> since) {
   admission_.on_answer(latency, says_failure(response_.status), now);
   if (!latency) return;
   request_.signals().record_latency(*latency);
-  request_.metrics().upstream_duration(request_.subject.upstream, *latency);
+  request_.metrics().upstream_duration(request_.classification.upstream, *latency);
 }
 
 // Tells the server's circuit of a response head, or of a fault, which is the result of the call.
@@ -328,7 +329,8 @@ void UpstreamCall::finish() {
   const bool is_request_sent = body_ == nullptr || body_->is_sent();
   if (is_request_sent && response_.keep_alive && !services_.draining &&
       response_.framing.kind != http::Framing::Kind::until_close) {
-    request_.generation->pool(request_.subject.upstream).give_back(std::move(connection_), now);
+    request_.generation->pool(request_.classification.upstream)
+        .give_back(std::move(connection_), now);
   } else {
     if (body_ != nullptr) body_->stop_pump();
     close();
@@ -362,14 +364,14 @@ Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
     call_.of(failure_source(request_));
     call_.fail(*fault.failure, fault.cause);
   } else if (!is_counted) {
-    request_.generation->circuits(request_.subject.upstream)
+    request_.generation->circuits(request_.classification.upstream)
         .count_failure(connection_->server(), connection_->address(), *fault.failure, fault.cause);
   }
   return fault;
 }
 
 void UpstreamCall::count_success() {
-  if (request_.generation->circuits(request_.subject.upstream).judges_sources())
+  if (request_.generation->circuits(request_.classification.upstream).judges_sources())
     call_.of(failure_source(request_));
   call_.succeed();
   request_.upstream().servers.count_success(connection_->server());

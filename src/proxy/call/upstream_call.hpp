@@ -48,7 +48,7 @@ class UpstreamCall {
   // Asks the upstream. Without a fault, response() is there.
   Task<std::optional<Fault>> ask();
   // After a fault of ask(): if there was no response in time, waits on for as long as the request
-  // would keep its slot as an abandoned one (LingeringCall). True: response() is there. The server
+  // would keep its slot as an abandoned one (AbandonedCall). True: response() is there. The server
   // has been told of its failure, which stands.
   Task<bool> answers_late();
   // It waits on so, and its server gets no more requests.
@@ -78,7 +78,7 @@ class UpstreamCall {
     admission_.abandon_slot(services_.now()).release();
     permit_ = {};
   }
-  // The same; later, if the upstream may be at work on the request (LingeringCall). `body`: what
+  // The same; later, if the upstream may be at work on the request (AbandonedCall). `body`: what
   // has been read of the response's, if more than came with its head.
   void abandon(const http::BodyReader* body = nullptr);
   // A response that still arrives a second after its head counts as a success of the server: it may

@@ -10,7 +10,7 @@
 #include "jobs/idempotency.hpp"
 #include "jobs/order.hpp"
 #include "jobs/prefer.hpp"
-#include "jobs/route_room.hpp"
+#include "jobs/route_capacity.hpp"
 #include "jobs/stored_request.hpp"
 #include "proxy/deferral/store_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
@@ -31,7 +31,7 @@ constexpr Duration kPatience = std::chrono::milliseconds(100);
 
 const config::Defer* Deferral::defer() const {
   if (services_.jobs == nullptr) return nullptr;
-  const auto& defer = request_.config().routes[index(request_.subject.route)].defer;
+  const auto& defer = request_.config().routes[index(request_.classification.route)].defer;
   return defer ? &*defer : nullptr;
 }
 
@@ -95,9 +95,9 @@ bool Deferral::has_key() const {
 Task<Deferral::KeyState> Deferral::take_key() {
   const jobs::ReadKey key = jobs::read_idempotency_key(request_.head.fields);
   if (!key.key) co_return KeyState::free;
-  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  const config::Route& route = request_.config().routes[index(request_.classification.route)];
   const jobs::Digest scope = jobs::scope_of(route.name, principal(), *key.key);
-  const bool is_taken = key_.take(services_.jobs->keys_in_hand(), scope, KeyUse::live);
+  const bool is_taken = key_.take(services_.jobs->keys_in_flight(), scope, KeyUse::live);
   store::Command question = store::KnowsKey{.scope = scope};
   const std::optional<store::Command> answer = co_await ask(std::move(question));
   if (answer && std::get<store::KnowsKey>(*answer).is_known) {
@@ -112,7 +112,7 @@ bool Deferral::has_order() const {
 }
 
 Task<bool> Deferral::is_behind_jobs() {
-  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  const config::Route& route = request_.config().routes[index(request_.classification.route)];
   store::Command question = store::HasUnfinished{.route = route.name, .order = *order()};
   const std::optional<store::Command> answer = co_await ask(std::move(question));
   const bool has_any = answer && std::get<store::HasUnfinished>(*answer).has_any;
@@ -133,9 +133,9 @@ std::optional<jobs::Digest> Deferral::order() const {
   if (order_by.empty()) return std::nullopt;
   const http::Field* const field = request_.head.fields.find(order_by);
   if (field == nullptr) return std::nullopt;
-  const traffic::Tenant& tenant = request_.subject.tenant;
+  const traffic::Tenant& tenant = request_.classification.tenant;
   if (tenant.source == config::TenantKey::client_address) return jobs::order_of(field->value);
-  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  const config::Route& route = request_.config().routes[index(request_.classification.route)];
   return jobs::order_of(route.name, tenant.value(), field->value);
 }
 
@@ -143,11 +143,12 @@ bool Deferral::takes(const Fault& fault) const {
   const config::Defer* const settings = defer();
   if (settings == nullptr || call_.was_sent() || session_.has_started() || !may_be_deferred())
     return false;
-  return jobs::is_deferred_for(fault.reason, fault.outcome,
-                               {.when = settings->when,
-                                .is_preferred = is_wished(*settings),
-                                .include_limits = settings->include_limits,
-                                .has_clients_deadline = request_.subject.has_clients_deadline()});
+  return jobs::is_deferred_for(
+      fault.reason, fault.outcome,
+      {.when = settings->when,
+       .is_preferred = is_wished(*settings),
+       .include_limits = settings->include_limits,
+       .has_clients_deadline = request_.classification.has_clients_deadline()});
 }
 
 Task<Answer> Deferral::write_down(std::optional<Fault> refused) {
@@ -184,7 +185,7 @@ void Deferral::keep_expired(const Fault& fault) {
   if (!is_letter(fault)) return;
   const config::Defer* const settings = defer();
   JobQueue& queue = *services_.jobs;
-  const std::string& route = request_.config().routes[index(request_.subject.route)].name;
+  const std::string& route = request_.config().routes[index(request_.classification.route)].name;
   if (!queue.is_available() || queue.is_full()) return queue.counts().lost(LostLetter::store);
   if (!queue.may_bury(route, settings->max_pending)) return queue.counts().lost(LostLetter::full);
   std::optional<std::string> content = body_.take_content(settings->max_body_bytes);
@@ -236,8 +237,8 @@ std::string Deferral::forwarded_head() const {
 std::optional<Fault> Deferral::fill(jobs::NewJob& job, std::string content) const {
   const http::RequestHead& head = request_.head;
   const config::Defer& settings = *defer();
-  const config::Route& route = request_.config().routes[index(request_.subject.route)];
-  const traffic::Tenant& tenant = request_.subject.tenant;
+  const config::Route& route = request_.config().routes[index(request_.classification.route)];
+  const traffic::Tenant& tenant = request_.classification.tenant;
   job.lane = {jobs::rank_of(settings), route.name, tenant.id};
   job.tenant_name = tenant.value();
   job.method = head.method_name;
@@ -280,7 +281,7 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   if (is_full && !has_key) co_return not_deferred(Reason::store_full);
   const bool is_in_hand =
       has_key && !key_.is_held() &&
-      !key_.take(queue.keys_in_hand(), job.idempotency->scope, KeyUse::written_down);
+      !key_.take(queue.keys_in_flight(), job.idempotency->scope, KeyUse::written_down);
   const std::uint64_t most = is_full || is_in_hand ? 0 : defer()->max_pending;
   StoreCall call{
       store::Enqueue{.job = std::move(job), .max_pending = most, .is_in_share = is_in_share()}};
@@ -305,12 +306,12 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
     co_return untold;
   }
   if (enqueue.result == Result::mismatch) co_return reused_idempotency_key();
-  co_return is_in_hand ? idempotency_key_in_hand() : not_deferred(Reason::store_full);
+  co_return is_in_hand ? idempotency_key_in_flight() : not_deferred(Reason::store_full);
 }
 
 // A trusted peer that names neither a tenant nor a client stands for all of its own.
 bool Deferral::is_in_share() const {
-  return request_.subject.tenant.source != config::TenantKey::client_address ||
+  return request_.classification.tenant.source != config::TenantKey::client_address ||
          counted_client(request_).has_value();
 }
 
@@ -364,7 +365,7 @@ Task<bool> Deferral::wait_for_end() {
 }
 
 std::string Deferral::principal() const {
-  const traffic::Tenant& tenant = request_.subject.tenant;
+  const traffic::Tenant& tenant = request_.classification.tenant;
   const auto& by = defer()->idempotency_principal;
   if (!by) return jobs::principal_of(tenant.value(), request_.head.fields);
   const bool is_verified = tenant.source != config::TenantKey::client_address;

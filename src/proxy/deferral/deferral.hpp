@@ -14,7 +14,7 @@
 #include "jobs/prefer.hpp"
 #include "proxy/call/upstream_call.hpp"
 #include "proxy/deferral/job_follower.hpp"
-#include "proxy/jobs/keys_in_hand.hpp"
+#include "proxy/jobs/keys_in_flight.hpp"
 #include "proxy/jobs/store_call.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/request/admission.hpp"
@@ -29,7 +29,7 @@ namespace spillway::proxy {
 class Deferral {
  public:
   Deferral(Services& services, const RequestContext& request, ClientSession& session,
-           Parking& parking, RequestBody& body, UpstreamCall& call, KeyInHand& key)
+           Parking& parking, RequestBody& body, UpstreamCall& call, KeyInFlight& key)
       : services_(services),
         request_(request),
         session_(session),
@@ -114,7 +114,7 @@ class Deferral {
   Parking& parking_;
   RequestBody& body_;
   UpstreamCall& call_;
-  KeyInHand& key_;
+  KeyInFlight& key_;
   SeenJob job_;
   jobs::Preference preference_;
 };

@@ -53,7 +53,7 @@ std::optional<std::string_view> own_part(const RequestContext& request, const Se
   if (!path.starts_with(config.own_path)) return std::nullopt;
   const std::string_view rest = path.substr(config.own_path.size());
   if (!rest.empty() && rest.front() != '/') return std::nullopt;
-  if (!config.routes[index(request.subject.route)].own_path) return std::nullopt;
+  if (!config.routes[index(request.classification.route)].own_path) return std::nullopt;
   return rest;
 }
 
@@ -114,7 +114,7 @@ void JobResource::refuse_method(std::string_view allowed) {
 // Called before the store is asked. What the tenant's budget refuses takes nothing from the rate
 // that all tenants share.
 std::optional<Fault> JobResource::too_often() const {
-  const traffic::Tenant& tenant = request_.subject.tenant;
+  const traffic::Tenant& tenant = request_.classification.tenant;
   const TimePoint now = services_.now();
   auto* const budget = request_.generation->generation().tenant_budgets.find(tenant.tier->number);
   if (budget != nullptr && !budget->try_take(now) && !request_.is_shadow())

@@ -15,7 +15,7 @@
 #include "proxy/request/admission.hpp"
 #include "proxy/request/answer.hpp"
 #include "proxy/request/client_session.hpp"
-#include "proxy/request/own_response.hpp"
+#include "proxy/request/local_reply.hpp"
 #include "proxy/request/request_context.hpp"
 #include "proxy/request/services.hpp"
 #include "proxy/request/spill.hpp"
@@ -33,7 +33,7 @@ class JobResource {
  public:
   // `response`: where its reports are written.
   JobResource(Services& services, const RequestContext& request, Parking& parking,
-              OwnResponse& response)
+              LocalReply& response)
       : services_(services),
         request_(request),
         parking_(parking),
@@ -76,7 +76,7 @@ class JobResource {
   Services& services_;
   const RequestContext& request_;
   Parking& parking_;
-  OwnResponse& response_;
+  LocalReply& response_;
   Spill kept_;            // counts the answer that is sent
   jobs::JobId followed_;  // by its events
 };

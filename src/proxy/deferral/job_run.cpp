@@ -37,14 +37,15 @@ JobRun::JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch,
       call_(services, request_, parking_, admission_, lookup_, nullptr, nullptr),
       is_configured_(route.has_value()) {
   request_.is_classified = true;
-  request_.subject.route = route_;
-  request_.subject.tenant = {config::TenantKey::trusted_header, job_.lane.tenant, job_.tenant_name};
+  request_.classification.route = route_;
+  request_.classification.tenant = {config::TenantKey::trusted_header, job_.lane.tenant,
+                                    job_.tenant_name};
   const config::Route& its = request_.config().routes[index(route_)];
-  request_.subject.upstream = its.upstream;
-  request_.subject.deadline = kNever;  // no client waits
-  request_.subject.traffic_class = its.defer && its.defer->traffic_class
-                                       ? *its.defer->traffic_class
-                                       : request_.config().lowest_class();
+  request_.classification.upstream = its.upstream;
+  request_.classification.deadline = kNever;  // no client waits
+  request_.classification.traffic_class = its.defer && its.defer->traffic_class
+                                              ? *its.defer->traffic_class
+                                              : request_.config().lowest_class();
   is_configured_ = is_configured_ && its.defer.has_value();
   is_readable_ = is_whole();
 }
@@ -152,9 +153,10 @@ bool JobRun::is_lease_ending(TimePoint now) const { return services_.jobs->lease
 
 // As retries of live requests, from the same budget, but not from the part that is left to those.
 bool JobRun::may_retry() {
-  resilience::RetryBudget& budget = request_.generation->retry_budget(request_.subject.upstream);
+  resilience::RetryBudget& budget =
+      request_.generation->retry_budget(request_.classification.upstream);
   const bool may = budget.try_background_retry(services_.now());
-  request_.metrics().retry(request_.subject.upstream,
+  request_.metrics().retry(request_.classification.upstream,
                            may ? observe::RetryResult::sent : observe::RetryResult::no_budget);
   return may;
 }
@@ -164,7 +166,7 @@ void JobRun::book_retry(const End& end) {
   using jobs::Cause;
   const bool is_done = end.cause == Cause::answered || end.cause == Cause::rejected;
   if (is_done || !call_.was_sent())
-    request_.generation->retry_budget(request_.subject.upstream).give_back(services_.now());
+    request_.generation->retry_budget(request_.classification.upstream).give_back(services_.now());
 }
 
 // For a pause as after the attempt that failed, so that those that are put off do not come at once.
@@ -346,7 +348,7 @@ void JobRun::wake_if_late(TimePoint now) {
 std::optional<Swept::AwaitedHead> JobRun::awaited_head() const {
   const std::optional<TimePoint> since = call_.head_awaited_since();
   if (!since) return std::nullopt;
-  return AwaitedHead{request_.generation.get(), request_.subject.upstream, route_, *since};
+  return AwaitedHead{request_.generation.get(), request_.classification.upstream, route_, *since};
 }
 
 bool JobRun::keeps_to(const Generation& generation) const {

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <optional>
 
-#include "jobs/company.hpp"
+#include "jobs/poison_guard.hpp"
 #include "proxy/deferral/job_run.hpp"
 #include "proxy/jobs/job_queue.hpp"
 

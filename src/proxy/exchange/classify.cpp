@@ -22,32 +22,32 @@ std::optional<Fault> Exchange::check_framing() {
 std::optional<Fault> Exchange::classify() {
   const http::RequestHead& head = request_.head;
   request_.is_classified = true;
-  request_.subject = request_.generation->generation().classifier.classify(
+  request_.classification = request_.generation->generation().classifier.classify(
       head, request_.client.peer, request_.arrived);
   if (!request_.client.trusted() && services_.log.tells_untrusted_forwarding() &&
       head.fields.find("X-Forwarded-For") != nullptr) {
     services_.log.untrusted_forwarding(request_.client.address());
   }
   if (const auto& classifier = request_.generation->generation().classifier;
-      classifier.goes_by_cost(request_.subject)) {
-    const auto cost = request_.generation->class_cost.of(request_.subject.route);
-    if (cost) classifier.classify_by_cost(request_.subject, *cost, request_.arrived);
+      classifier.goes_by_cost(request_.classification)) {
+    const auto cost = request_.generation->class_cost.of(request_.classification.route);
+    if (cost) classifier.classify_by_cost(request_.classification, *cost, request_.arrived);
   }
   const traffic::DeadlineFields deadline = traffic::deadline_fields(head.fields);
   if (deadline.any()) {
     const traffic::WallTime wall =
         deadline.is_unix_time() ? std::chrono::system_clock::now() : traffic::WallTime{};
-    request_.subject.client = traffic::client_deadline(deadline, request_.arrived, wall);
+    request_.classification.client = traffic::client_deadline(deadline, request_.arrived, wall);
   }
   if (head.upgrade) {
-    const config::Route& route = request_.config().routes[index(request_.subject.route)];
+    const config::Route& route = request_.config().routes[index(request_.classification.route)];
     request_.upgrade = http::offered_upgrade(head, route.upgrades);
   }
-  const traffic::Subject& subject = request_.subject;
+  const traffic::Classification& classification = request_.classification;
   const bool rejects = request_.config().ambiguous_paths == config::AmbiguousPaths::reject;
-  if (subject.may_pass_by_waiting_room || (subject.has_conflicting_path && rejects))
+  if (classification.may_pass_by_waiting_room || (classification.has_conflicting_path && rejects))
     return bad_request(http::Error::ambiguous_path);
-  if (subject.has_unclear_sender) return bad_request(http::Error::repeated_field);
+  if (classification.has_unclear_sender) return bad_request(http::Error::repeated_field);
   return std::nullopt;
 }
 

@@ -1,7 +1,7 @@
 // Degraded responses, and stored ones in place of the upstream's failure.
 #include "http/local_response.hpp"
 #include "overload/degraded_answer.hpp"
-#include "proxy/call/answer_source.hpp"
+#include "proxy/call/record_result.hpp"
 #include "proxy/exchange/exchange.hpp"
 
 namespace spillway::proxy {
@@ -69,7 +69,7 @@ Answer Exchange::fallback() {
 }
 
 bool Exchange::has_fallback() const {
-  const auto* const fallback = request_.generation->fallback(request_.subject.route);
+  const auto* const fallback = request_.generation->fallback(request_.classification.route);
   return fallback != nullptr && http::fallback_answers(fallback->status(), request_.head.method);
 }
 

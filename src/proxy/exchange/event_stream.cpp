@@ -1,6 +1,6 @@
 #include "proxy/exchange/event_stream.hpp"
 
-#include "proxy/call/lingering_call.hpp"
+#include "proxy/call/abandoned_call.hpp"
 #include "proxy/net/transfer.hpp"
 #include "proxy/request/received_body.hpp"
 
@@ -11,7 +11,7 @@ using observe::TunnelEnd;
 Task<> EventStream::run() {
   const auto [how, is_of_client] = co_await relay();
   if (is_of_client) {
-    LingeringCall::begin(
+    AbandonedCall::begin(
         services_, left_event_stream(std::move(parts_.connection), std::move(parts_.permit), how,
                                      parts_.reader, services_.now()));
     co_return;

@@ -94,7 +94,7 @@ Task<std::optional<Answer>> Exchange::pass_entrance(cache::Serving serving) {
 Task<std::optional<Answer>> Exchange::defer_first() {
   const Deferral::Turn turn = co_await deferral_.turn();
   if (turn == Deferral::Turn::now) co_return std::nullopt;
-  if (turn == Deferral::Turn::of_another) co_return idempotency_key_in_hand();
+  if (turn == Deferral::Turn::of_another) co_return idempotency_key_in_flight();
   Answer answer = co_await defer(std::nullopt);
   co_return std::move(answer);
 }

@@ -100,14 +100,14 @@ class Exchange {
 
   // How each kind of answer is sent (send.cpp).
   Task<std::optional<Fault>> send(const Answer& answer);
-  SessionEnd session_end_with(const Answer& answer) const;
-  Task<std::optional<Fault>> send_last(const Answer& answer, SessionEnd end);
+  VisitorSessionEnd session_end_with(const Answer& answer) const;
+  Task<std::optional<Fault>> send_last(const Answer& answer, VisitorSessionEnd end);
   Task<std::optional<Fault>> send_as(const Answer& answer);
   Task<std::optional<Fault>> send_problem(const Fault& fault);
   Task<std::optional<Fault>> send_cached();
   Task<bool> send_kept(std::string_view content, const cache::StoredResponse* stored);
   Task<std::optional<Fault>> send_fallback();
-  Task<std::optional<Fault>> send_own(const OwnResponse& response);
+  Task<std::optional<Fault>> send_own(const LocalReply& response);
   Task<std::optional<Fault>> open_tunnel();
   http::ForwardedResponse additions(const http::CacheStatus& status) const;
 
@@ -128,7 +128,7 @@ class Exchange {
   UpstreamCall call_;
   ResponseRelay relay_;
   Deferral deferral_;
-  OwnResponse own_response_;  // of a job, a place or a waiting page
+  LocalReply local_reply_;  // of a job, a place or a waiting page
   JobResource job_resource_;
   VisitorTokens visitor_tokens_;
   Entrance entrance_;

@@ -19,9 +19,9 @@ Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSessio
       relay_({services, request_, session, parking, body_, admission_, lookup_, flight_, fill_,
               call_}),
       deferral_(services, request_, session, parking, body_, call_, admission_.key()),
-      job_resource_(services, request_, parking, own_response_),
+      job_resource_(services, request_, parking, local_reply_),
       visitor_tokens_(request_, session),
-      entrance_(services, request_, parking, visitor_tokens_, own_response_),
-      waiting_resource_(services, request_, parking, visitor_tokens_, body_, own_response_) {}
+      entrance_(services, request_, parking, visitor_tokens_, local_reply_),
+      waiting_resource_(services, request_, parking, visitor_tokens_, body_, local_reply_) {}
 
 }  // namespace spillway::proxy

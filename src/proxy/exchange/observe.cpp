@@ -9,7 +9,7 @@ namespace {
 // nothing about what the upstream can do.
 bool fails_by_clients_deadline(const Fault& fault, const RequestContext& request,
                                const Admission& admission) {
-  if (!request.subject.has_clients_deadline()) return false;
+  if (!request.classification.has_clients_deadline()) return false;
   if (fault.reason == Reason::deadline_expired) return true;
   const std::optional<Duration> wait = admission.predicted_wait(fault);
   return fault.reason == Reason::queue_wait_risk && wait &&
@@ -43,12 +43,12 @@ struct OutcomeOf {
 // Metrics and access log, once a request.
 void Exchange::observe(const Answer& answer) {
   observe::WorkerMetrics& metrics = request_.metrics();
-  const traffic::Subject& subject = request_.subject;
-  const ClassId traffic_class = subject.traffic_class;
+  const traffic::Classification& classification = request_.classification;
+  const ClassId traffic_class = classification.traffic_class;
   const Fault* const fault = fault_in(answer);
   const Outcome outcome = by_kind(answer, OutcomeOf{admission_});
   const Duration duration = services_.now() - request_.arrived;
-  metrics.finish(subject.route, traffic_class, outcome);
+  metrics.finish(classification.route, traffic_class, outcome);
   metrics.request_duration(traffic_class, duration);
   if (session_.status() != 0) metrics.response(traffic_class, session_.status());
   const bool is_clients_own =
@@ -60,7 +60,7 @@ void Exchange::observe(const Answer& answer) {
   }
   const overload::Verdict& verdict = admission_.verdict();
   if (outcome == Outcome::degraded) metrics.degraded(traffic_class, verdict.mode, verdict.reason);
-  if (lookup_.status().has_cache) metrics.cache_lookup(subject.route, lookup_.result());
+  if (lookup_.status().has_cache) metrics.cache_lookup(classification.route, lookup_.result());
   if (const auto shadow = admission_.shadow_outcome())
     metrics.shadowed(traffic_class, *shadow, admission_.record().reason);
   if (is<DeferredRequest>(answer)) admission_.use_token();

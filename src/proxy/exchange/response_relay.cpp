@@ -5,7 +5,7 @@
 
 #include "cache/rules/reading.hpp"
 #include "config/choices.hpp"
-#include "proxy/call/lingering_call.hpp"
+#include "proxy/call/abandoned_call.hpp"
 #include "proxy/request/long_lived.hpp"
 #include "proxy/request/received_body.hpp"
 #include "proxy/request/upload_pace.hpp"
@@ -99,7 +99,7 @@ std::optional<Fault> ResponseRelay::begin_event_stream() {
 
 // Its head was not sent: nothing goes on.
 void ResponseRelay::drop_event_stream(observe::TunnelEnd how) {
-  LingeringCall::begin(
+  AbandonedCall::begin(
       to_.services, left_event_stream(std::move(stream_connection_), std::move(to_.call.permit()),
                                       how, reader_, to_.services.now()));
   is_event_stream_ = false;

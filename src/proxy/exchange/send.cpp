@@ -5,8 +5,8 @@
 #include "config/choices.hpp"
 #include "http/accept.hpp"
 #include "http/conditional.hpp"
+#include "proxy/exchange/background_refresh.hpp"
 #include "proxy/exchange/exchange.hpp"
-#include "proxy/exchange/refresh_job.hpp"
 #include "proxy/exchange/tunnel.hpp"
 #include "proxy/request/limit_detail.hpp"
 
@@ -20,18 +20,19 @@ constexpr Duration kReadingRound = std::chrono::seconds(1);
 // Sends the answer. A fault if it could not be sent to its end. A visitor's session in a waiting
 // room may end first.
 Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
-  const SessionEnd end = session_.has_started() ? SessionEnd::none : session_end_with(answer);
-  return end == SessionEnd::none ? send_as(answer) : send_last(answer, end);
+  const VisitorSessionEnd end =
+      session_.has_started() ? VisitorSessionEnd::none : session_end_with(answer);
+  return end == VisitorSessionEnd::none ? send_as(answer) : send_last(answer, end);
 }
 
-SessionEnd Exchange::session_end_with(const Answer& answer) const {
+VisitorSessionEnd Exchange::session_end_with(const Answer& answer) const {
   if (const Fault* const fault = fault_in(answer))
-    return session_end(entrance_.session(), fault->status, nullptr);
-  if (!is<UpstreamResponse>(answer)) return SessionEnd::none;
-  return session_end(entrance_.session(), call_.response().status, &call_.response());
+    return visitor_session_end(entrance_.session(), fault->status, nullptr);
+  if (!is<UpstreamResponse>(answer)) return VisitorSessionEnd::none;
+  return visitor_session_end(entrance_.session(), call_.response().status, &call_.response());
 }
 
-Task<std::optional<Fault>> Exchange::send_last(const Answer& answer, SessionEnd end) {
+Task<std::optional<Fault>> Exchange::send_last(const Answer& answer, VisitorSessionEnd end) {
   co_await entrance_.end_session(end);
   std::optional<Fault> failure = co_await send_as(answer);
   co_return failure;
@@ -47,12 +48,12 @@ Task<std::optional<Fault>> Exchange::send_as(const Answer& answer) {
       [this](RouteFallback) { return send_fallback(); },
       [this](DeferredRequest) {
         job_resource_.report_deferred(deferral_.job(), deferral_.applied_to_202());
-        return send_own(own_response_);
+        return send_own(local_reply_);
       },
-      [this](JobReport) { return send_own(own_response_); },
+      [this](JobReport) { return send_own(local_reply_); },
       [this](JobEvents) { return job_resource_.send_events(session_, admission_); },
-      [this](WaitingPage) { return send_own(own_response_); },
-      [this](WaitingReport) { return send_own(own_response_); },
+      [this](WaitingPage) { return send_own(local_reply_); },
+      [this](WaitingReport) { return send_own(local_reply_); },
       [this](WaitingEvents) {
         return waiting_resource_.send_events(session_, parking_, admission_);
       });
@@ -130,8 +131,8 @@ Task<std::optional<Fault>> Exchange::send_cached() {
   if (!content.empty() && head.part) content = content.substr(head.part->first, head.part->size());
   const bool sent = co_await send_kept(content, stored.get());
   if (lookup_.wants_refresh()) {
-    RefreshJob::begin(services_,
-                      {.served = request_, .head = session_.head_text(), .lookup = lookup_});
+    BackgroundRefresh::begin(services_,
+                             {.served = request_, .head = session_.head_text(), .lookup = lookup_});
   }
   if (!sent) co_return client_gone();
   co_return std::nullopt;
@@ -166,7 +167,7 @@ Task<bool> Exchange::send_kept(std::string_view content, const cache::StoredResp
 }
 
 Task<std::optional<Fault>> Exchange::send_fallback() {
-  const auto& fallback = *request_.generation->fallback(request_.subject.route);
+  const auto& fallback = *request_.generation->fallback(request_.classification.route);
   const auto& form = fallback.form(http::prefers_html(request_.head.fields));
   const http::FallbackHead head{.status = fallback.status(),
                                 .lines = fallback.lines(),
@@ -186,7 +187,7 @@ Task<std::optional<Fault>> Exchange::send_fallback() {
   co_return std::nullopt;
 }
 
-Task<std::optional<Fault>> Exchange::send_own(const OwnResponse& response) {
+Task<std::optional<Fault>> Exchange::send_own(const LocalReply& response) {
   const http::FallbackHead head{.status = response.status,
                                 .lines = response.lines,
                                 .content_type = {},

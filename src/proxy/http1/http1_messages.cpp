@@ -102,7 +102,7 @@ bool Http1Session::start_cached(const http::StoredHead& head, bool not_modified,
 }
 
 bool Http1Session::start_fallback(const http::FallbackHead& head, http::ForwardedResponse with) {
-  plan_own_response(head.content_length.has_value());
+  plan_local_reply(head.content_length.has_value());
   with.client_version = head_.version;
   with.keep_alive = next_ == Next::keep;
   return start(head.status,
@@ -111,7 +111,7 @@ bool Http1Session::start_fallback(const http::FallbackHead& head, http::Forwarde
 
 void Http1Session::start_problem(http::Problem problem, bool is_next_known) {
   // An HTTP/1.0 client expects the end of the connection after such a response.
-  plan_own_response(is_next_known && head_.version >= 11);
+  plan_local_reply(is_next_known && head_.version >= 11);
   problem.close = next_ != Next::keep;
   // A small block holds any of them (http::kProblemRoom).
   start(problem.status, [&](TextWriter& out) { return http::write_problem(out, problem); });
@@ -120,7 +120,7 @@ void Http1Session::start_problem(http::Problem problem, bool is_next_known) {
 }
 
 // After a problem or fallback: whether the connection persists, and where the next request begins.
-void Http1Session::plan_own_response(bool may_keep) {
+void Http1Session::plan_local_reply(bool may_keep) {
   response_.is_own = true;
   response_.is_relayed = false;
   const bool keeps = head_.keep_alive && may_keep && !services_.draining && next_ == Next::keep;

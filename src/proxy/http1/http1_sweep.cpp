@@ -81,7 +81,7 @@ bool Http1Session::mark_slot() {
   const RequestContext& request = exchange_->request();
   const Duration waited = since ? services_.now() - *since : Duration{};
   const bool is_late =
-      since && request.generation->quiet_latency.is_late(request.subject.route, waited);
+      since && request.generation->quiet_latency.is_late(request.classification.route, waited);
   exchange_->set_slot_wait(is_late ? SlotWait::late : SlotWait::nothing, waited);
   return false;
 }
@@ -127,8 +127,9 @@ std::optional<Swept::AwaitedHead> Http1Session::awaited_head() const {
   const std::optional<TimePoint> since = exchange_->head_awaited_since();
   if (!since) return std::nullopt;
   const RequestContext& request = exchange_->request();
-  const auto& subject = request.subject;
-  return AwaitedHead{request.generation.get(), subject.upstream, subject.route, *since};
+  const auto& classification = request.classification;
+  return AwaitedHead{request.generation.get(), classification.upstream, classification.route,
+                     *since};
 }
 
 bool Http1Session::keeps_to(const Generation& generation) const {

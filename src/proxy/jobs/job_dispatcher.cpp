@@ -88,7 +88,7 @@ void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint n
   }
   if (!claims_.turns.empty()) return;
   while (auto turn = next_turn(now, wall)) {
-    const jobs::Company::Ask ask = company_.ask(turn->lane, turn->limit);
+    const jobs::PoisonGuard::Ask ask = poison_guard_.ask(turn->lane, turn->limit);
     commands.push_back(store::Claim{.epoch = epoch_,
                                     .lane = turn->lane,
                                     .limit = ask.limit,
@@ -134,10 +134,10 @@ std::size_t JobDispatcher::room(const std::string& name, TimePoint now) {
   const auto configured = routes_.routes.find(name);
   if (configured == routes_.routes.end()) return 0;  // it keeps its jobs, and they wait
   const JobRoute& its = configured->second;
-  jobs::RouteRoom::Upstream there =
+  jobs::RouteCapacity::Upstream there =
       at_upstream_[upstream_of(name)].seen_from(jobs::rank_of(its.defer), routes_.upstream(its));
   there.left = most_more();
-  jobs::RouteRoom::Begins begins;
+  jobs::RouteCapacity::Begins begins;
   if (its.defer.rate) {
     const jobs::BeginRate& rate = handed_.begin_rate(name);
     begins = {.soon = rate.soon(*its.defer.rate, now), .running = rate.running()};
@@ -151,7 +151,7 @@ std::optional<TimePoint> JobDispatcher::room_from(const std::string& name, TimeP
   const auto configured = routes_.routes.find(name);
   if (configured == routes_.routes.end()) return std::nullopt;
   const auto known = known_.find(name);
-  if (known == known_.end()) return now + jobs::RouteRoom::kLookAgain;
+  if (known == known_.end()) return now + jobs::RouteCapacity::kLookAgain;
   const TimePoint from = known->second.room_from(now);
   const std::optional<double>& rate = configured->second.defer.rate;
   if (!rate) return from;
@@ -246,13 +246,13 @@ void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
                             .emplace(job.id, Leased{job.lane, upstream, rank, before,
                                                     job.tenant_name, job.progress})
                             .second;
-    if (is_new) company_.join(job.progress.recoveries);
+    if (is_new) poison_guard_.join(job.progress.recoveries);
     handed_.withdrawals().open(job.id);
     acts_.hand_over(std::move(job), claim.epoch);
   }
   if (has_more) rotor_.add(claim.lane, wall);
-  const jobs::Company::Ask asked{claim.limit, claim.most_recoveries};
-  for (const jobs::Lane& lane : company_.answered(claim.lane, asked, claim.least_left))
+  const jobs::PoisonGuard::Ask asked{claim.limit, claim.most_recoveries};
+  for (const jobs::Lane& lane : poison_guard_.answered(claim.lane, asked, claim.least_left))
     rotor_.add(lane, wall);
   counts_.in_hand.store(static_cast<std::uint32_t>(in_hand()), std::memory_order_relaxed);
 }
@@ -264,10 +264,10 @@ void JobDispatcher::settled(const store::Settle& settle, TimePoint now, jobs::Wa
   const auto its = at_upstream_.find(leased->second.upstream);
   its->second.ended(leased->second.rank);
   if (its->second.is_empty()) at_upstream_.erase(its);
-  for (const jobs::Lane& other : company_.leave(leased->second.progress.recoveries))
+  for (const jobs::Lane& other : poison_guard_.leave(leased->second.progress.recoveries))
     rotor_.add(other, wall);
   leased_.erase(leased);
-  jobs::RouteRoom& route = known_[lane.route];
+  jobs::RouteCapacity& route = known_[lane.route];
   route.ended();
   counts_.in_hand.store(static_cast<std::uint32_t>(in_hand()), std::memory_order_relaxed);
   if (settle.is_lost) {
@@ -350,7 +350,7 @@ void JobDispatcher::failed(TimePoint now) {
     end_turn(turn, 0);
   }
   claims_.turns.clear();
-  company_.failed();
+  poison_guard_.failed();
   next_.renew = std::min(next_.renew, now + kAskAgain);
   next_.sweep = next_.lanes = next_.totals = now + kAskAgain;
 }
@@ -372,8 +372,8 @@ TimePoint JobDispatcher::next_due(TimePoint now, jobs::WallTime wall) const {
     return wall_of(*from);
   });
   if (job)
-    due = std::min(
-        due, now + (*job > wall ? Duration(*job - wall) : Duration(jobs::RouteRoom::kLookAgain)));
+    due = std::min(due, now + (*job > wall ? Duration(*job - wall)
+                                           : Duration(jobs::RouteCapacity::kLookAgain)));
   return due;
 }
 

@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "jobs/company.hpp"
 #include "jobs/life.hpp"
+#include "jobs/poison_guard.hpp"
 #include "jobs/rotor.hpp"
-#include "jobs/route_room.hpp"
+#include "jobs/route_capacity.hpp"
 #include "observe/job_counts.hpp"
 #include "proxy/jobs/handed_jobs.hpp"
 #include "proxy/jobs/job_clock.hpp"
@@ -67,7 +67,7 @@ class JobDispatcher {
   // Another proxy has jobs in these lanes that it cannot take now.
   void heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall);
   void pause(const std::string& route, TimePoint now, TimePoint until);
-  // A job of the route was: RouteRoom::refused().
+  // A job of the route was: RouteCapacity::refused().
   void refused(const std::string& route, TimePoint now, TimePoint until);
   // A job got no slot. One that waited in vain may be had by another proxy, or has kept others
   // waiting that have to be alone; where there are none it waits again.
@@ -161,8 +161,8 @@ class JobDispatcher {
   Self self_;
   JobRoutes routes_;
   jobs::Rotor rotor_;
-  jobs::Company company_;
-  std::map<std::string, jobs::RouteRoom, std::less<>> known_;
+  jobs::PoisonGuard poison_guard_;
+  std::map<std::string, jobs::RouteCapacity, std::less<>> known_;
   std::map<jobs::JobId, Leased> leased_;  // under epoch_, or the one that was lost
   std::map<std::string, JobsAtUpstream> at_upstream_;
   store::Epoch epoch_ = 0;  // 0: not joined

@@ -34,7 +34,7 @@ void JobDispatcher::left() {
                  .route = its.lane.route,
                  .tenant = its.tenant_name,
                  .attempts = its.progress.attempts});
-    company_.leave(its.progress.recoveries);
+    poison_guard_.leave(its.progress.recoveries);
   }
   leased_.clear();
 }

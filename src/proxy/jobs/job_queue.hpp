@@ -21,7 +21,7 @@
 #include "proxy/jobs/call_queue.hpp"
 #include "proxy/jobs/doorbell.hpp"
 #include "proxy/jobs/job_dispatcher.hpp"
-#include "proxy/jobs/keys_in_hand.hpp"
+#include "proxy/jobs/keys_in_flight.hpp"
 #include "proxy/jobs/lookup_limit.hpp"
 #include "proxy/jobs/store_call.hpp"
 #include "proxy/jobs/store_condition.hpp"
@@ -78,7 +78,7 @@ class JobQueue {
   // Of clients that ask after their jobs.
   LookupLimit& lookups() { return lookups_; }
   // Of requests that are answered now, or on their way here.
-  KeysInHand& keys_in_hand() { return keys_in_hand_; }
+  KeysInFlight& keys_in_flight() { return keys_in_flight_; }
   // Of jobs that a worker has and has not sent.
   Withdrawals& withdrawals() { return dispatcher_.withdrawals(); }
   // At which jobs of the route may begin.
@@ -144,7 +144,7 @@ class JobQueue {
   StoreCondition condition_;
   std::uint64_t max_bytes_ = 0;
   LookupLimit lookups_;
-  KeysInHand keys_in_hand_;
+  KeysInFlight keys_in_flight_;
   std::thread thread_;
 
   Doorbell bell_;

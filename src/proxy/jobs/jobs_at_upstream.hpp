@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <map>
 
-#include "jobs/route_room.hpp"
+#include "jobs/route_capacity.hpp"
 #include "proxy/upstream/upstream.hpp"
 
 namespace spillway::proxy {
@@ -28,7 +28,7 @@ class JobsAtUpstream {
   bool is_empty() const { return in_hand_ == 0 && asked_ == 0; }
 
   // As a route with jobs of this rank finds it.
-  jobs::RouteRoom::Upstream seen_from(std::uint8_t rank, const Upstream& upstream) const {
+  jobs::RouteCapacity::Upstream seen_from(std::uint8_t rank, const Upstream& upstream) const {
     const JobsByRank& running = upstream.running_jobs;
     return {.state = upstream.overload_status.read().state,
             .in_hand = in_hand_,

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/time.hpp"
-#include "jobs/route_room.hpp"
+#include "jobs/route_capacity.hpp"
 #include "proxy/net/mailbox.hpp"
 #include "store/contract/command.hpp"
 #include "store/contract/job_store.hpp"
@@ -36,9 +36,9 @@ struct StoreCall : Letter {
   bool is_of_key = false;
   // Of a Settle: nothing more of its route is pulled for so long.
   std::optional<Duration> pauses_route;
-  // Likewise: its upstream has refused it, and asks for so long a pause (RouteRoom::refused).
+  // Likewise: its upstream has refused it, and asks for so long a pause (RouteCapacity::refused).
   std::optional<Duration> refused_for;
-  // Likewise: its job got no slot (RouteRoom::rest).
+  // Likewise: its job got no slot (RouteCapacity::rest).
   std::optional<jobs::NoSlot> no_slot;
 };
 

@@ -20,11 +20,12 @@ Admission::~Admission() {
 }
 
 void Admission::decide() {
-  const traffic::Subject& subject = request_.subject;
-  const overload::AdmissionPlan& plan = request_.generation->plan(subject.upstream);
-  const config::Tier& tier = *subject.tenant.tier;
+  const traffic::Classification& classification = request_.classification;
+  const overload::AdmissionPlan& plan = request_.generation->plan(classification.upstream);
+  const config::Tier& tier = *classification.tenant.tier;
   draws_ = Random(services_.random.next());
-  request_.tenants().record_offered(subject.traffic_class, subject.tenant.id, tier.weight);
+  request_.tenants().record_offered(classification.traffic_class, classification.tenant.id,
+                                    tier.weight);
   if (plan.tenants() != nullptr) name_heavy_tenant(plan);
   judge(request_.generation->generation().tenant_budgets.find(tier.number), request_.arrived);
 }
@@ -32,7 +33,7 @@ void Admission::decide() {
 // Draws the same random numbers as decide(): a request that was allowed is refused only if the
 // share to be refused has grown. Its tenant's budget has counted it already.
 bool Admission::decide_again() {
-  const overload::AdmissionPlan& plan = request_.generation->plan(request_.subject.upstream);
+  const overload::AdmissionPlan& plan = request_.generation->plan(request_.classification.upstream);
   const bool is_normal = plan.state() == State::normal && record_.state == State::normal;
   if (is_normal || shadow_.outcome) return false;
   give_back_token();
@@ -43,10 +44,10 @@ bool Admission::decide_again() {
 
 // `budget`: that of its tenant. Null: it has none, or the budget has counted the request already.
 void Admission::judge(overload::TenantBudget* budget, TimePoint now) {
-  const traffic::Subject& subject = request_.subject;
-  const overload::AdmissionPlan& plan = request_.generation->plan(subject.upstream);
-  const overload::AdmissionRequest asked{subject.route, subject.traffic_class, subject.tenant.id,
-                                         budget};
+  const traffic::Classification& classification = request_.classification;
+  const overload::AdmissionPlan& plan = request_.generation->plan(classification.upstream);
+  const overload::AdmissionRequest asked{classification.route, classification.traffic_class,
+                                         classification.tenant.id, budget};
   Random draws = draws_;
   verdict_ = overload::decide(plan, request_.upstream().budgets, asked, now, draws);
   record_ = overload::record_of(asked, plan, verdict_);
@@ -63,21 +64,21 @@ void Admission::count_offered() {
 }
 
 const config::Rule* Admission::overload_rule() const {
-  const traffic::Subject& subject = request_.subject;
-  const overload::AdmissionPlan& plan = request_.generation->plan(subject.upstream);
+  const traffic::Classification& classification = request_.classification;
+  const overload::AdmissionPlan& plan = request_.generation->plan(classification.upstream);
   if (plan.state() == State::normal) return nullptr;
-  return &plan.rule(subject.route, subject.traffic_class);
+  return &plan.rule(classification.route, classification.traffic_class);
 }
 
 const config::Rule* Admission::degrading_rule() const {
-  const traffic::Subject& subject = request_.subject;
-  return request_.generation->plan(subject.upstream)
-      .degrading(subject.route, subject.traffic_class);
+  const traffic::Classification& classification = request_.classification;
+  return request_.generation->plan(classification.upstream)
+      .degrading(classification.route, classification.traffic_class);
 }
 
 void Admission::prefer(const config::Rule& degrading) {
   give_back_token();
-  const overload::AdmissionPlan& plan = request_.generation->plan(request_.subject.upstream);
+  const overload::AdmissionPlan& plan = request_.generation->plan(request_.classification.upstream);
   verdict_ = overload::judge(degrading, plan.state(), plan.cause(), 0);
   record_.verdict = verdict_.kind;
   record_.reason = verdict_.reason;
@@ -113,20 +114,20 @@ void Admission::degrade_for(Reason reason, config::DegradeMode mode) {
 
 // Decisions know tenants by ids; /state shows names.
 void Admission::name_heavy_tenant(const overload::AdmissionPlan& plan) {
-  const traffic::Tenant& tenant = request_.subject.tenant;
-  if (plan.tenants()->of(request_.subject.traffic_class).chance(tenant.id) == 0) return;
+  const traffic::Tenant& tenant = request_.classification.tenant;
+  if (plan.tenants()->of(request_.classification.traffic_class).chance(tenant.id) == 0) return;
   if (!services_.recent.note_name(tenant.id)) return;
   request_.upstream().tenant_names.remember(tenant.id, config::name(tenant.source), tenant.value());
 }
 
 dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
   dispatch::Terms terms;
-  terms.traffic_class = request_.subject.traffic_class;
+  terms.traffic_class = request_.classification.traffic_class;
   terms.max_wait = std::max(Duration(request_.traffic_class().max_wait) - spent, Duration{0});
-  terms.deadline = request_.subject.wait_until(uncounted_);
+  terms.deadline = request_.classification.wait_until(uncounted_);
   if (request_.config().tenants.fairness) {
-    terms.tenant = request_.subject.tenant.id;
-    terms.tenant_weight = request_.subject.tenant.tier->weight;
+    terms.tenant = request_.classification.tenant.id;
+    terms.tenant_weight = request_.classification.tenant.tier->weight;
   }
   terms.certainty = overload::certainty_in(record_.state);
   if (verdict_.kind == overload::Verdict::Kind::allow_if_short_wait) {
@@ -137,15 +138,15 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
   }
   const config::Dispatch& dispatch = request_.upstream_config().dispatch;
   if (dispatch.deadline_aware && !announces_degrade())
-    terms.answer_by = request_.subject.response_deadline(uncounted_);
+    terms.answer_by = request_.classification.response_deadline(uncounted_);
   if (terms.answer_by != kNever) {
-    const auto times = request_.generation->route_latency.times(request_.subject.route, now);
+    const auto times = request_.generation->route_latency.times(request_.classification.route, now);
     terms.takes = times ? times->usual : Duration{0};
     terms.takes_at_least = times ? times->least : Duration{0};
   }
   terms.newest_first = record_.newest_first;
   terms.cost =
-      request_.generation->route_cost.estimate(request_.subject.route, announces_degrade());
+      request_.generation->route_cost.estimate(request_.classification.route, announces_degrade());
   return terms;
 }
 
@@ -245,16 +246,16 @@ std::optional<Fault> Admission::on_queue_timeout() {
 }
 
 Milliseconds Admission::retry_after() {
-  const traffic::Subject& subject = request_.subject;
-  const auto& rule =
-      request_.generation->plan(subject.upstream).rule(subject.route, subject.traffic_class);
+  const traffic::Classification& classification = request_.classification;
+  const auto& rule = request_.generation->plan(classification.upstream)
+                         .rule(classification.route, classification.traffic_class);
   return overload::spread_retry_after(rule.retry_after, services_.random);
 }
 
 Milliseconds Admission::book_return(const Fault& fault) {
   if (!is_shed(fault)) return fault.retry_after;
   request_.upstream().refused.fetch_add(1, std::memory_order_relaxed);
-  return request_.upstream().returns.book(request_.subject.traffic_class, fault.retry_after,
+  return request_.upstream().returns.book(request_.classification.traffic_class, fault.retry_after,
                                           services_.now(), services_.random);
 }
 
@@ -266,18 +267,18 @@ void Admission::keep_dead_letter(Reason reason) {
   Upstream& upstream = request_.upstream();
   if (!upstream.dead_letters.is_enabled() || request_.is_shadow()) return;
   upstream.dead_letters.record({.reason = reason,
-                                .traffic_class = request_.subject.traffic_class,
-                                .route = request_.subject.route,
+                                .traffic_class = request_.classification.traffic_class,
+                                .route = request_.classification.route,
                                 .at = services_.now(),
                                 .waited = waited_,
                                 .method = request_.head.method_name,
                                 .path = http::path_of(request_.head.path_and_query),
                                 .request_id = request_.id(services_.random),
-                                .tenant = request_.subject.tenant.value()});
+                                .tenant = request_.classification.tenant.value()});
 }
 
 void Admission::on_slot() {
-  const ClassId traffic_class = request_.subject.traffic_class;
+  const ClassId traffic_class = request_.classification.traffic_class;
   request_.signals().record_admitted();
   request_.tenants().record_admitted(traffic_class);
   request_.metrics().queue_wait(traffic_class, waited_);
@@ -290,14 +291,14 @@ void Admission::on_slot() {
 void Admission::on_answer(std::optional<Duration> latency, bool failed, TimePoint now) {
   is_answered_ = true;
   if (!latency || announces_degrade()) return;
-  const RouteId route = request_.subject.route;
+  const RouteId route = request_.classification.route;
   LocalGeneration& generation = *request_.generation;
   const dispatch::LogTime log_latency(*latency);
   generation.route_latency.record(route, log_latency, now);
   if (failed) return;
   if (const auto times = generation.quiet_latency.relative(route, log_latency))
     request_.signals().record_relative_latency(*times);
-  if (generation.plan(request_.subject.upstream).is_quiet())
+  if (generation.plan(request_.classification.upstream).is_quiet())
     generation.quiet_latency.learn(route, log_latency, now);
 }
 
@@ -305,12 +306,12 @@ void Admission::release_slot(TimePoint now) {
   const Duration held = now - dispatched_;
   const bool is_like_live = shadow_.ghost != nullptr && !shadow_.ghost->is_crowded;
   if ((slot_ || is_like_live) && !announces_degrade())
-    request_.generation->class_cost.record(request_.subject.route, held, now);
+    request_.generation->class_cost.record(request_.classification.route, held, now);
   leave_shadow(true);
   if (!slot_) return;
-  request_.generation->route_cost.record(request_.subject.route, held, announces_degrade());
+  request_.generation->route_cost.record(request_.classification.route, held, announces_degrade());
   if (!announces_degrade())
-    request_.generation->service_time.record(request_.subject.route, held, now);
+    request_.generation->service_time.record(request_.classification.route, held, now);
   slot_.release(now);
 }
 
@@ -321,8 +322,8 @@ resilience::SlotTerms Admission::slot_terms(const resilience::SlotLoad& load) co
 
 void Admission::record_unanswered(TimePoint now) {
   if (!slot_ || std::exchange(is_answered_, true)) return;
-  request_.generation->route_latency.record_unanswered(request_.subject.route, now - dispatched_,
-                                                       now);
+  request_.generation->route_latency.record_unanswered(request_.classification.route,
+                                                       now - dispatched_, now);
 }
 
 Slot Admission::abandon_slot(TimePoint now) {
@@ -334,7 +335,7 @@ Slot Admission::abandon_slot(TimePoint now) {
 // Shadow mode: the request goes on, and its ghost takes its part at the gate.
 std::optional<Fault> Admission::enter_shadow(Duration spent) {
   leave_shadow(false);
-  const RouteId route = request_.subject.route;
+  const RouteId route = request_.classification.route;
   if (shadow_.is_refused) {  // before the gate
     shadow_.ghost = gate().pass_shadow(route, dispatched_);
     return std::nullopt;
@@ -357,7 +358,7 @@ void Admission::leave_shadow(bool served) {
   const TimePoint now = services_.now();
   Gate::Ghost& ghost = *std::exchange(shadow_.ghost, nullptr);
   if (served && !ghost.is_crowded) {
-    request_.generation->route_cost.record(request_.subject.route, now - dispatched_,
+    request_.generation->route_cost.record(request_.classification.route, now - dispatched_,
                                            announces_degrade());
   }
   const std::optional<Reason> lost = gate().leave_shadow(ghost, served, now);
@@ -366,7 +367,7 @@ void Admission::leave_shadow(bool served) {
 
 const overload::DecisionRecord& Admission::complete_record() {
   record_.wait = waited_;
-  record_.deadline = request_.subject.wait_until(Duration{0});
+  record_.deadline = request_.classification.wait_until(Duration{0});
   record_.limit = gate().limit();
   return record_;
 }

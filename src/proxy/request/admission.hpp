@@ -13,7 +13,7 @@
 #include "base/time.hpp"
 #include "overload/decide.hpp"
 #include "overload/decision_record.hpp"
-#include "proxy/jobs/keys_in_hand.hpp"
+#include "proxy/jobs/keys_in_flight.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/request/fault.hpp"
 #include "proxy/request/request_context.hpp"
@@ -98,7 +98,7 @@ class Admission {
   // The request goes no further: the slot, if it has one, is the caller's.
   [[nodiscard]] Slot abandon_slot(TimePoint now);
   // What keeps another request with its Idempotency-Key from being sent meanwhile.
-  KeyInHand& key() { return key_; }
+  KeyInFlight& key() { return key_; }
   // The response head came, `latency` after the upstream was asked (nullopt: says nothing about its
   // route).
   void on_answer(std::optional<Duration> latency, bool failed, TimePoint now);
@@ -157,7 +157,7 @@ class Admission {
   Random draws_{0};  // the same numbers for each verdict on this request
   Ticket ticket_;
   Slot slot_;
-  KeyInHand key_;
+  KeyInFlight key_;
   TimePoint dispatched_{};
   Duration waited_{};
   Duration uncounted_{};

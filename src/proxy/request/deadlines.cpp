@@ -14,7 +14,7 @@ void Deadlines::start(const RequestContext& request, const Admission& admission)
   const bool is_enforced = settings.dispatch.late == config::Late::drop && !request.is_shadow() &&
                            !request.is_in_background();
   response_deadline_ =
-      is_enforced ? request.subject.response_deadline(admission.uncounted()).at : kNever;
+      is_enforced ? request.classification.response_deadline(admission.uncounted()).at : kNever;
 }
 
 Fault Deadlines::fault_at(TimePoint now, bool is_receiving) const {
@@ -26,11 +26,11 @@ Deadlines::Left Deadlines::write_left(const RequestContext& request, const Admis
                                       TimePoint now, http::ForwardedRequest& with,
                                       DeadlineTexts& texts) const {
   if (request.is_in_background() || admission.is_late()) return Left::enough;
-  const TimePoint at = request.subject.response_deadline(admission.uncounted());
+  const TimePoint at = request.classification.response_deadline(admission.uncounted());
   if (at == kNever) return Left::enough;
   const Duration left = at - now;
   if (left <= Duration{0}) return response_deadline_ == kNever ? Left::enough : Left::none;
-  const traffic::ClientDeadline& client = request.subject.client;
+  const traffic::ClientDeadline& client = request.classification.client;
   if (client.fields.grpc_timeout)
     with.grpc_timeout = traffic::write_grpc_timeout(left, texts.grpc_timeout);
   if (client.fields.is_unix_time()) {

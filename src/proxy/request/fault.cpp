@@ -239,7 +239,7 @@ Fault reused_idempotency_key() {
           .detail = "This Idempotency-Key came with another request before."};
 }
 
-Fault idempotency_key_in_hand() {
+Fault idempotency_key_in_flight() {
   return {.reason = Reason::idempotency_conflict,
           .status = 409,
           .detail =

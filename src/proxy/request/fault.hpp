@@ -109,7 +109,7 @@ Fault no_slot(Reason reason, Milliseconds retry_after);
 [[gnu::cold]] Fault missing_idempotency_key();
 [[gnu::cold]] Fault invalid_idempotency_key();
 [[gnu::cold]] Fault reused_idempotency_key();
-[[gnu::cold]] Fault idempotency_key_in_hand();
+[[gnu::cold]] Fault idempotency_key_in_flight();
 // A request whose head does not fit the largest block: 431.
 [[gnu::cold]] Fault head_too_large();
 // A response that Spillway gives itself, from its cache among others, whose head does not: 500.

@@ -9,7 +9,7 @@ enum class OwnedKind : std::uint8_t {
   session,
   refresh,
   job,
-  lingering_call,
+  abandoned_call,
   visitor_stream,
   tunnel,
 };

@@ -122,7 +122,7 @@ bool RequestBody::move_at_hand() {
 bool RequestBody::is_buffered() const {
   if (is_kept_) return true;
   if (request_.is_shadow()) return false;  // it takes no slot
-  const config::Route& route = request_.config().routes[index(request_.subject.route)];
+  const config::Route& route = request_.config().routes[index(request_.classification.route)];
   return route.request_buffering == config::RequestBuffering::automatic;
 }
 

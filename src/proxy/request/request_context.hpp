@@ -64,9 +64,9 @@ struct RequestContext {
         client(its_client),
         arrived(its_arrival) {
     const config::Route& fallback = config().default_route();
-    subject.route = generation->generation().default_route();
-    subject.traffic_class = fallback.traffic_class;
-    subject.upstream = fallback.upstream;
+    classification.route = generation->generation().default_route();
+    classification.traffic_class = fallback.traffic_class;
+    classification.upstream = fallback.upstream;
   }
   RequestContext(const RequestContext&) = delete;
   RequestContext& operator=(const RequestContext&) = delete;
@@ -78,9 +78,9 @@ struct RequestContext {
   TimePoint arrived;       // when the head was complete
   TimePoint due = kNever;  // of an attempt of a job: it is given up
   bool is_classified = false;
-  bool is_own = false;       // the proxy itself answers it, below own_path
-  traffic::Subject subject;  // that of the default route until classified
-  std::string_view upgrade;  // the protocol asked for, empty: none
+  bool is_own = false;                     // the proxy itself answers it, below own_path
+  traffic::Classification classification;  // that of the default route until classified
+  std::string_view upgrade;                // the protocol asked for, empty: none
   // The pass of a visitor that a waiting room let in: what the upstream is told of it
   // (pass_proof.hpp), and what the client is told: mostly nothing.
   std::string_view pass;
@@ -92,13 +92,13 @@ struct RequestContext {
   std::string_view id(Random& random) const { return ids.request_id(head, random); }
   const config::Config& config() const { return generation->config(); }
   const config::Limits& limits() const { return config().limits; }
-  Upstream& upstream() const { return generation->upstream(subject.upstream); }
+  Upstream& upstream() const { return generation->upstream(classification.upstream); }
   const config::Upstream& upstream_config() const { return upstream().config; }
-  overload::SignalShard& signals() const { return generation->signals(subject.upstream); }
-  overload::TenantShard& tenants() const { return generation->tenants(subject.upstream); }
+  overload::SignalShard& signals() const { return generation->signals(classification.upstream); }
+  overload::TenantShard& tenants() const { return generation->tenants(classification.upstream); }
   observe::WorkerMetrics& metrics() const { return generation->metrics; }
   const config::TrafficClass& traffic_class() const {
-    return config().classes[index(subject.traffic_class)];
+    return config().classes[index(classification.traffic_class)];
   }
   bool is_shadow() const { return upstream_config().overload.mode == config::Mode::shadow; }
 };

@@ -1,5 +1,5 @@
 // An object that a worker's sweep visits every 50 ms: an active session, a background revalidation,
-// an attempt of a job, a lingering call, a tunnel or a visitor's event stream. The sweep runs only
+// an attempt of a job, an abandoned call, a tunnel or a visitor's event stream. The sweep runs only
 // while all of them are parked.
 #pragma once
 

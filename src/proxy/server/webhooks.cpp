@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "jobs/route_room.hpp"
+#include "jobs/route_capacity.hpp"
 #include "proxy/jobs/new_job_id.hpp"
 #include "waiting/configured.hpp"
 #include "waiting/webhook.hpp"
@@ -33,7 +33,7 @@ std::string head_of(const Target& target, const std::string& id, waiting::Time a
 }
 
 // nullopt: there are no random numbers for its id.
-std::optional<jobs::NewJob> job_of(const waiting::Happening& happening, const Target& target,
+std::optional<jobs::NewJob> job_of(const waiting::TicketEvent& ticket_event, const Target& target,
                                    jobs::WallTime now) {
   const config::Defer& defer = *target.to.defer;
   const config::WaitingRoom& room = *target.from.waiting_room;
@@ -48,12 +48,12 @@ std::optional<jobs::NewJob> job_of(const waiting::Happening& happening, const Ta
   job.kept = defer.result_ttl;
   job.method = "POST";
   job.target = room.webhook->path;
-  job.body = waiting::webhook_body(happening, target.from.name,
-                                   waiting::tier_name(room, happening.priority));
-  job.head = head_of(target, jobs::to_text(job.id), happening.at, job.body);
+  job.body = waiting::webhook_body(ticket_event, target.from.name,
+                                   waiting::tier_name(room, ticket_event.priority));
+  job.head = head_of(target, jobs::to_text(job.id), ticket_event.at, job.body);
   // Those of one ticket arrive in their order.
   job.order.emplace();
-  std::ranges::copy(happening.id.bytes, job.order->begin());
+  std::ranges::copy(ticket_event.id.bytes, job.order->begin());
   return job;
 }
 
@@ -70,9 +70,9 @@ void Webhooks::tell(const Generation& generation, RouteId route) const {
   const Upstream& upstream = generation.upstreams[index(to->upstream)];
   const Target target{from, *to, *from.waiting_room->webhook->key, upstream.endpoints.front().name};
   const std::shared_ptr<SharedWaitingRoom>& its = generation.waiting_rooms[index(route)];
-  for (const waiting::Happening& happening : its->take_events(room)) {
-    std::optional<jobs::NewJob> job = job_of(happening, target, jobs_->wall_now());
-    const auto written = [its, event = happening.event](bool is_written) {
+  for (const waiting::TicketEvent& ticket_event : its->take_events(room)) {
+    std::optional<jobs::NewJob> job = job_of(ticket_event, target, jobs_->wall_now());
+    const auto written = [its, event = ticket_event.event](bool is_written) {
       its->tally().count_event(event, is_written);
     };
     if (!job || !jobs_->post(std::move(*job), to->defer->max_pending, written)) written(false);

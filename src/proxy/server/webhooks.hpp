@@ -1,6 +1,6 @@
 // Tells the webhooks of waiting rooms what has become of tickets: each event is a job of the route
 // that the configuration names. Waits for nothing: what the store has no room for stays with the
-// waiting room, which keeps so many (waiting::Happenings).
+// waiting room, which keeps so many (waiting::TicketEvents).
 #pragma once
 
 #include <memory>

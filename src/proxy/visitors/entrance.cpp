@@ -28,9 +28,9 @@ constexpr Milliseconds kLookAtSession{1'000};
 }  // namespace
 
 bool Entrance::lets_by() {
-  room_ = request_.generation->waiting_room(request_.subject.route);
+  room_ = request_.generation->waiting_room(request_.classification.route);
   if (room_ == nullptr) return true;
-  settings_ = &*request_.config().routes[index(request_.subject.route)].waiting_room;
+  settings_ = &*request_.config().routes[index(request_.classification.route)].waiting_room;
   if (bypasses()) {
     room_->tally().count_bypass();
     return true;
@@ -88,9 +88,10 @@ Milliseconds Entrance::age_of(const Token& token) const {
 
 bool Entrance::bypasses() {
   const traffic::Classifier& classifier = request_.generation->generation().classifier;
-  if (classifier.tiers_bypass(request_.subject.route))
+  if (classifier.tiers_bypass(request_.classification.route))
     word_ = token_word(request_, *room_, services_.now());
-  return classifier.bypasses_waiting_room(request_.head, request_.client.peer, request_.subject,
+  return classifier.bypasses_waiting_room(request_.head, request_.client.peer,
+                                          request_.classification,
                                           word_.value_or(traffic::TokenWord{}));
 }
 
@@ -238,7 +239,8 @@ void Entrance::let_in(const waiting::TicketId& id) {
   const waiting::Carrier carrier = first_pass_ ? first_pass_->carrier : token_->carrier;
   if (room_->may_go_first(id, carrier, *settings_, services_.now())) {
     request_.generation->generation().classifier.set_class(
-        request_.subject, settings_->sessions.traffic_class.value_or(ClassId{}), request_.arrived);
+        request_.classification, settings_->sessions.traffic_class.value_or(ClassId{}),
+        request_.arrived);
   }
   const Milliseconds every =
       hands_out(*settings_) ? std::min(renew_after(), kLookAtSession) : renew_after();
@@ -254,8 +256,8 @@ void Entrance::let_in(const waiting::TicketId& id) {
   if (!out.overflowed()) request_.pass = {pass_.data(), out.size()};
 }
 
-Task<> Entrance::end_session(SessionEnd how) {
-  if (how == SessionEnd::over) return leave();
+Task<> Entrance::end_session(VisitorSessionEnd how) {
+  if (how == VisitorSessionEnd::over) return leave();
   return go_back();
 }
 
@@ -282,7 +284,7 @@ Task<> Entrance::go_back() {
 Stay Entrance::lasting_stay() const {
   if (room_ == nullptr) return {};
   const Generation& generation = request_.generation->generation();
-  return stay_.kept_by(generation.waiting_rooms[index(request_.subject.route)]);
+  return stay_.kept_by(generation.waiting_rooms[index(request_.classification.route)]);
 }
 
 void Entrance::renew(const Token& of, std::uint32_t generation, Milliseconds age) {

@@ -9,10 +9,10 @@
 
 #include "base/reason.hpp"
 #include "proxy/request/answer.hpp"
-#include "proxy/request/own_response.hpp"
+#include "proxy/request/local_reply.hpp"
 #include "proxy/request/request_context.hpp"
 #include "proxy/request/services.hpp"
-#include "proxy/request/session_end.hpp"
+#include "proxy/request/visitor_session_end.hpp"
 #include "proxy/visitors/room_question.hpp"
 #include "proxy/visitors/visitor_identity.hpp"
 #include "proxy/visitors/visitor_status.hpp"
@@ -26,7 +26,7 @@ class Entrance {
  public:
   // `response`: what visitors who wait are told.
   Entrance(Services& services, RequestContext& request, Parking& parking,
-           const VisitorTokens& tokens, OwnResponse& response)
+           const VisitorTokens& tokens, LocalReply& response)
       : services_(services),
         request_(request),
         parking_(parking),
@@ -49,14 +49,14 @@ class Entrance {
   // Of WaitingPage.
   Reason reason() const { return reason_; }
 
-  // The visitor's, for session_end().
+  // The visitor's, for visitor_session_end().
   VisitorSession session() const {
     return {.is_open = inside_.has_value(), .is_new = claimed_.has_value()};
   }
   // Before the head of the response is sent that ends it: with `in_line` the visitor gets no pass,
   // but keeps its ticket; when it is over, another visitor comes in at once instead of once it is
   // idle.
-  Task<> end_session(SessionEnd how);
+  Task<> end_session(VisitorSessionEnd how);
 
   // Of a visitor with a pass: it is still here.
   void report_stay(TimePoint now) { stay_.report(now); }
@@ -94,7 +94,7 @@ class Entrance {
   Task<std::optional<Answer>> arrive(bool lacks_work = false);
   bool comes_twice(const waiting::Arrive& arrival);
   bool outlasts_a_page(const waiting::Token& stamp) const;
-  Answer refuse(OwnResponse refusal);
+  Answer refuse(LocalReply refusal);
   bool has_its_session(const waiting::Token& pass);
   Answer limit_joins();
   void let_in(const waiting::TicketId& id);
@@ -111,7 +111,7 @@ class Entrance {
   RequestContext& request_;
   Parking& parking_;
   const VisitorTokens& tokens_;
-  OwnResponse& response_;
+  LocalReply& response_;
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
   Reason reason_ = Reason::waiting_room;

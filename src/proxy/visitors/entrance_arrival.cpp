@@ -151,7 +151,7 @@ bool Entrance::outlasts_a_page(const Token& stamp) const {
 }
 
 // What it asks for is not understood, or nothing could ever meet it.
-Answer Entrance::refuse(OwnResponse refusal) {
+Answer Entrance::refuse(LocalReply refusal) {
   response_ = std::move(refusal);
   return WaitingPage{};
 }

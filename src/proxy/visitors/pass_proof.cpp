@@ -8,7 +8,7 @@ namespace spillway::proxy {
 namespace {
 
 const HmacKey* key_of(const RequestContext& request) {
-  const auto& room = request.config().routes[index(request.subject.route)].waiting_room;
+  const auto& room = request.config().routes[index(request.classification.route)].waiting_room;
   return room && room->proof.key ? &*room->proof.key : nullptr;
 }
 

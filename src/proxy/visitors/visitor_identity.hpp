@@ -21,16 +21,16 @@ traffic::TokenWord token_word(const RequestContext& request, SharedWaitingRoom& 
 inline waiting::Priority visitor_tier(const RequestContext& request,
                                       const config::WaitingRoom& settings,
                                       const traffic::TokenWord& word) {
-  return waiting::priority_of(settings,
-                              request.generation->generation().classifier.waiting_tier(
-                                  request.head, request.client.peer, request.subject.tenant, word));
+  return waiting::priority_of(
+      settings, request.generation->generation().classifier.waiting_tier(
+                    request.head, request.client.peer, request.classification.tenant, word));
 }
 
 // The user, if one is verified; else none.
 inline traffic::VerifiedUser verified_user(const RequestContext& request,
                                            const traffic::TokenWord& word) {
-  return request.generation->generation().classifier.waiting_user(request.head, request.client.peer,
-                                                                  request.subject.tenant, word);
+  return request.generation->generation().classifier.waiting_user(
+      request.head, request.client.peer, request.classification.tenant, word);
 }
 inline waiting::UserKey visitor_user(const RequestContext& request, const SharedWaitingRoom& room,
                                      const traffic::TokenWord& word) {

@@ -60,8 +60,8 @@ std::optional<std::string> read_member(const std::string& name, const json& valu
   return "A member is not known: it may be type, sizes, duration_ms and max_wait_ms.";
 }
 
-OwnResponse problem(unsigned status, std::string_view title, std::string_view requirement,
-                    std::string_view detail) {
+LocalReply problem(unsigned status, std::string_view title, std::string_view requirement,
+                   std::string_view detail) {
   nlohmann::ordered_json members{{"type", "about:blank"},
                                  {"title", title},
                                  {"status", status},
@@ -155,11 +155,11 @@ std::optional<Ask> ask_of(SharedWaitingRoom& room, const waiting::Token& stamp, 
   });
 }
 
-OwnResponse unmet_response(const waiting::Unmet& unmet) {
+LocalReply unmet_response(const waiting::Unmet& unmet) {
   return problem(422, "Nothing Here Meets This", unmet.requirement, unmet.detail);
 }
 
-OwnResponse malformed_ask(std::string_view detail) {
+LocalReply malformed_ask(std::string_view detail) {
   return problem(400, "Not Understood", {}, detail);
 }
 

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "config/waiting_room.hpp"
-#include "proxy/request/own_response.hpp"
+#include "proxy/request/local_reply.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 #include "waiting/resources.hpp"
 
@@ -42,7 +42,7 @@ std::optional<waiting::Ask> ask_of(SharedWaitingRoom& room, const waiting::Token
                                    TimePoint now);
 
 // 422 (RFC 9110 section 15.5.21): nothing could ever meet it. 400: it is not understood.
-OwnResponse unmet_response(const waiting::Unmet& unmet);
-OwnResponse malformed_ask(std::string_view detail);
+LocalReply unmet_response(const waiting::Unmet& unmet);
+LocalReply malformed_ask(std::string_view detail);
 
 }  // namespace spillway::proxy

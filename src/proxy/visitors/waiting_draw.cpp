@@ -8,7 +8,7 @@
 
 namespace spillway::proxy {
 
-std::optional<OwnResponse> draw_response(SharedWaitingRoom& room, TimePoint now) {
+std::optional<LocalReply> draw_response(SharedWaitingRoom& room, TimePoint now) {
   waiting::Start start;
   const bool is_over = room.with(now, [&](waiting::WaitingRoom& its, waiting::Time time) {
     start = its.terms().start;
@@ -16,7 +16,7 @@ std::optional<OwnResponse> draw_response(SharedWaitingRoom& room, TimePoint now)
   });
   if (!start.draw) return std::nullopt;
   const std::string_view key(reinterpret_cast<const char*>(start.draw->data()), start.draw->size());
-  OwnResponse response;
+  LocalReply response;
   response.lines = "Content-Type: application/json\r\nCache-Control: no-store\r\n";
   response.content = "{\"room\":\"" + room.name() + "\",\"opens_at\":\"" +
                      spillway::to_text(start.at) + "\",\"commitment\":\"" +

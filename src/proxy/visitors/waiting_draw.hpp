@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "proxy/request/own_response.hpp"
+#include "proxy/request/local_reply.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 
 namespace spillway::proxy {
 
 // nullopt: places are not drawn. Once the key was shown, no worker takes in a visitor as of before.
-std::optional<OwnResponse> draw_response(SharedWaitingRoom& room, TimePoint now);
+std::optional<LocalReply> draw_response(SharedWaitingRoom& room, TimePoint now);
 
 }  // namespace spillway::proxy

@@ -11,7 +11,7 @@
 #include "proxy/request/admission.hpp"
 #include "proxy/request/answer.hpp"
 #include "proxy/request/client_session.hpp"
-#include "proxy/request/own_response.hpp"
+#include "proxy/request/local_reply.hpp"
 #include "proxy/request/request_body.hpp"
 #include "proxy/request/request_context.hpp"
 #include "proxy/request/services.hpp"
@@ -26,7 +26,7 @@ class WaitingResource {
  public:
   // `response`: where its reports are written.
   WaitingResource(Services& services, const RequestContext& request, Parking& parking,
-                  const VisitorTokens& tokens, RequestBody& body, OwnResponse& response)
+                  const VisitorTokens& tokens, RequestBody& body, LocalReply& response)
       : services_(services),
         request_(request),
         parking_(parking),
@@ -96,7 +96,7 @@ class WaitingResource {
   Parking& parking_;
   const VisitorTokens& tokens_;
   RequestBody& body_;
-  OwnResponse& response_;
+  LocalReply& response_;
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
   EventSeat seat_;                       // of an event stream, which

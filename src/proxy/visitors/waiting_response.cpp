@@ -101,8 +101,8 @@ std::string room_path(const config::Config& config, const SharedWaitingRoom& roo
   return config.own_path + "/rooms/" + room.name();
 }
 
-OwnResponse waiting_response(const WaitingFacts& facts) {
-  OwnResponse response;
+LocalReply waiting_response(const WaitingFacts& facts) {
+  LocalReply response;
   response.status = facts.status.limit != Reason::none ? 429 : facts.settings.page.status;
   // A program that asks again and again would not get further.
   const bool is_elsewhere = facts.status.state == VisitorStatus::State::elsewhere;
@@ -139,8 +139,8 @@ std::string problem_members(const VisitorStatus& status, unsigned code) {
   return members.append(",\"reason\":\"").append(name(Reason::waiting_room)).append("\",");
 }
 
-OwnResponse status_response(const WaitingFacts& facts, std::string_view more) {
-  OwnResponse response;
+LocalReply status_response(const WaitingFacts& facts, std::string_view more) {
+  LocalReply response;
   response.lines = "Content-Type: application/json\r\nCache-Control: no-store\r\n";
   if (facts.status.poll > Milliseconds(0)) response.lines += retry_after_line(facts.status.poll);
   response.lines += reserve_link(facts.status, room_path(facts.request.config(), facts.room));
@@ -149,7 +149,7 @@ OwnResponse status_response(const WaitingFacts& facts, std::string_view more) {
   return response;
 }
 
-void add_token(OwnResponse& response, const SharedWaitingRoom& room,
+void add_token(LocalReply& response, const SharedWaitingRoom& room,
                const config::WaitingRoom& settings, const waiting::Token& token, TimePoint now,
                bool for_program) {
   std::array<char, kTokenLines> lines;
@@ -158,7 +158,7 @@ void add_token(OwnResponse& response, const SharedWaitingRoom& room,
   if (!out.overflowed()) response.lines.append(lines.data(), out.size());
 }
 
-void take_token(OwnResponse& response, const SharedWaitingRoom& room,
+void take_token(LocalReply& response, const SharedWaitingRoom& room,
                 const config::WaitingRoom& settings) {
   std::array<char, kTokenLines> lines;
   TextWriter out(lines);
@@ -166,13 +166,13 @@ void take_token(OwnResponse& response, const SharedWaitingRoom& room,
   response.lines.append(lines.data(), out.size());
 }
 
-OwnResponse left_response(const SharedWaitingRoom& room, const config::WaitingRoom& settings) {
-  OwnResponse response{204, "Cache-Control: no-store\r\n", ""};
+LocalReply left_response(const SharedWaitingRoom& room, const config::WaitingRoom& settings) {
+  LocalReply response{204, "Cache-Control: no-store\r\n", ""};
   take_token(response, room, settings);
   return response;
 }
 
-OwnResponse back_to_page(const http::RequestHead& head, std::string_view lines) {
+LocalReply back_to_page(const http::RequestHead& head, std::string_view lines) {
   const http::Field* const from = head.fields.find(http::FieldId::referer);
   const std::string_view referer = from != nullptr ? from->value : std::string_view{};
   std::string all = "Cache-Control: no-store\r\nLocation: ";
@@ -180,7 +180,7 @@ OwnResponse back_to_page(const http::RequestHead& head, std::string_view lines) 
   return {303, std::move(all), ""};
 }
 
-OwnResponse refresh_response(const http::RequestHead& head, bool is_on) {
+LocalReply refresh_response(const http::RequestHead& head, bool is_on) {
   std::string cookie = "Set-Cookie: ";
   cookie.append(kStillCookie)
       .append("; Path=/; HttpOnly; SameSite=Lax; Max-Age=")

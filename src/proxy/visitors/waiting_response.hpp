@@ -4,7 +4,7 @@
 
 #include "config/waiting_room.hpp"
 #include "proxy/request/fault.hpp"
-#include "proxy/request/own_response.hpp"
+#include "proxy/request/local_reply.hpp"
 #include "proxy/request/request_context.hpp"
 #include "proxy/visitors/visitor_status.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
@@ -21,9 +21,9 @@ struct WaitingFacts {
   std::string_view offer{};  // of State::offered: what the page's form sends
 };
 
-OwnResponse waiting_response(const WaitingFacts& facts);
+LocalReply waiting_response(const WaitingFacts& facts);
 // The status alone, 200. `more`: as of to_json().
-OwnResponse status_response(const WaitingFacts& facts, std::string_view more = {});
+LocalReply status_response(const WaitingFacts& facts, std::string_view more = {});
 // Members of a problem (RFC 9457), each followed by a comma.
 std::string problem_members(const VisitorStatus& status, unsigned code);
 
@@ -34,23 +34,23 @@ Fault not_in_waiting_room();
 Fault rooms_unavailable();
 
 // The visitor has given up its place, and carries nothing any more.
-OwnResponse left_response(const SharedWaitingRoom& room, const config::WaitingRoom& settings);
+LocalReply left_response(const SharedWaitingRoom& room, const config::WaitingRoom& settings);
 
 // Back to the page that a form came from: 303. `lines`: more fields, each with CRLF.
-OwnResponse back_to_page(const http::RequestHead& head, std::string_view lines = {});
+LocalReply back_to_page(const http::RequestHead& head, std::string_view lines = {});
 // The same; it then loads itself again or does not.
-OwnResponse refresh_response(const http::RequestHead& head, bool is_on);
+LocalReply refresh_response(const http::RequestHead& head, bool is_on);
 // The field that says where a place that is offered is taken, by POST. `path`: of room_path().
 std::string offer_link(const std::string& path);
 // The one that says where the place becomes a reservation, likewise; empty: it may not.
 std::string reserve_link(const VisitorStatus& status, const std::string& path);
 
 // The visitor keeps the token from then on.
-void add_token(OwnResponse& response, const SharedWaitingRoom& room,
+void add_token(LocalReply& response, const SharedWaitingRoom& room,
                const config::WaitingRoom& settings, const waiting::Token& token, TimePoint now,
                bool for_program);
 // The visitor's cookie is over.
-void take_token(OwnResponse& response, const SharedWaitingRoom& room,
+void take_token(LocalReply& response, const SharedWaitingRoom& room,
                 const config::WaitingRoom& settings);
 
 // Where the status of its visitors is served: own_path/rooms/NAME.

@@ -11,7 +11,7 @@
 #include "observe/snapshot.hpp"
 #include "traffic/visitor_claims.hpp"
 #include "waiting/challenge.hpp"
-#include "waiting/happenings.hpp"
+#include "waiting/ticket_events.hpp"
 
 namespace spillway::proxy {
 

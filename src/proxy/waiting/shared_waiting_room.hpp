@@ -258,7 +258,7 @@ class SharedWaitingRoom {
   }
 
   // Of those that its webhook wants, the oldest.
-  std::vector<waiting::Happening> take_events(std::size_t most) {
+  std::vector<waiting::TicketEvent> take_events(std::size_t most) {
     const std::lock_guard lock(mutex_);
     return inside_.own().take_events(most);
   }

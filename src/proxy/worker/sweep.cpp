@@ -97,7 +97,7 @@ void Sweep::gather() {
   for (Swept& session : lists_.sessions) swept_.push_back(&session);
   for (Swept& refresh : lists_.refreshes) swept_.push_back(&refresh);
   for (Swept& job : lists_.jobs) swept_.push_back(&job);
-  for (Swept& call : lists_.lingering) swept_.push_back(&call);
+  for (Swept& call : lists_.abandoned) swept_.push_back(&call);
   for (Swept& stream : lists_.visitor_streams) swept_.push_back(&stream);
 }
 

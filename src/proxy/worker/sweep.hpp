@@ -15,9 +15,9 @@
 
 #include "base/time.hpp"
 #include "overload/lag.hpp"
-#include "proxy/call/lingering_call.hpp"
+#include "proxy/call/abandoned_call.hpp"
 #include "proxy/deferral/job_run.hpp"
-#include "proxy/exchange/refresh_job.hpp"
+#include "proxy/exchange/background_refresh.hpp"
 #include "proxy/exchange/tunnel.hpp"
 #include "proxy/http1/http1_session.hpp"
 #include "proxy/net/heartbeat.hpp"
@@ -36,9 +36,9 @@ struct SweptLists {
 
   List<IdleHook> idle_clients;  // connections, least recently used first
   List<Http1Session> sessions;
-  List<RefreshJob> refreshes;
+  List<BackgroundRefresh> refreshes;
   List<JobRun> jobs;
-  List<LingeringCall> lingering;
+  List<AbandonedCall> abandoned;
   List<VisitorStream> visitor_streams;
   List<Tunnel> tunnels;
   List<LocalGeneration> generations;  // pinned by requests, the newest last

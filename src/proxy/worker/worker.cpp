@@ -105,7 +105,7 @@ Worker::CutOff Worker::abandon() {
   abandon_all(swept_.sessions);
   abandon_all(swept_.refreshes);
   abandon_all(swept_.jobs);
-  abandon_all(swept_.lingering);
+  abandon_all(swept_.abandoned);
   abandon_all(swept_.visitor_streams);
   abandon_all(swept_.tunnels);
   while (!swept_.idle_clients.empty()) {
@@ -198,10 +198,11 @@ Http1Session& Worker::take_session() {
 void Worker::begin(Owned& object) {
   switch (object.kind()) {
     case OwnedKind::session: break;
-    case OwnedKind::refresh: return swept_.refreshes.push_back(static_cast<RefreshJob&>(object));
+    case OwnedKind::refresh:
+      return swept_.refreshes.push_back(static_cast<BackgroundRefresh&>(object));
     case OwnedKind::job: return swept_.jobs.push_back(static_cast<JobRun&>(object));
-    case OwnedKind::lingering_call:
-      return swept_.lingering.push_back(static_cast<LingeringCall&>(object));
+    case OwnedKind::abandoned_call:
+      return swept_.abandoned.push_back(static_cast<AbandonedCall&>(object));
     case OwnedKind::visitor_stream:
       return swept_.visitor_streams.push_back(static_cast<VisitorStream&>(object));
     case OwnedKind::tunnel: return swept_.tunnels.push_back(static_cast<Tunnel&>(object));
@@ -211,10 +212,11 @@ void Worker::begin(Owned& object) {
 void Worker::end(Owned& object) {
   switch (object.kind()) {
     case OwnedKind::session: return keep(static_cast<Http1Session&>(object));
-    case OwnedKind::refresh: return dispose(swept_.refreshes, static_cast<RefreshJob&>(object));
+    case OwnedKind::refresh:
+      return dispose(swept_.refreshes, static_cast<BackgroundRefresh&>(object));
     case OwnedKind::job: return dispose(swept_.jobs, static_cast<JobRun&>(object));
-    case OwnedKind::lingering_call:
-      return dispose(swept_.lingering, static_cast<LingeringCall&>(object));
+    case OwnedKind::abandoned_call:
+      return dispose(swept_.abandoned, static_cast<AbandonedCall&>(object));
     case OwnedKind::visitor_stream:
       return dispose(swept_.visitor_streams, static_cast<VisitorStream&>(object));
     case OwnedKind::tunnel: return dispose(swept_.tunnels, static_cast<Tunnel&>(object));

@@ -11,9 +11,9 @@
 
 #include "observe/log.hpp"
 #include "observe/worker_metrics.hpp"
-#include "proxy/call/lingering_call.hpp"
+#include "proxy/call/abandoned_call.hpp"
 #include "proxy/deferral/job_run.hpp"
-#include "proxy/exchange/refresh_job.hpp"
+#include "proxy/exchange/background_refresh.hpp"
 #include "proxy/exchange/tunnel.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/generation/local_generation.hpp"

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "jobs/tenant_room.hpp"
+#include "jobs/tenant_quota.hpp"
 #include "store/postgres/postgres_batch.hpp"
 
 namespace spillway::store {

@@ -1,7 +1,7 @@
 #include "store/sqlite/sqlite_enqueue.hpp"
 
 #include "jobs/life.hpp"
-#include "jobs/tenant_room.hpp"
+#include "jobs/tenant_quota.hpp"
 #include "store/sqlite/sqlite_sql.hpp"
 #include "store/sqlite/sqlite_time.hpp"
 

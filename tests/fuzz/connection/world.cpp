@@ -236,7 +236,7 @@ void World::check_nothing_left() {
   const observe::WorkerGauges& gauges = *process_.workers.front();
   require(gauges.client_connections.value() == 0, "no client is counted in the end");
   require(gauges.upstream_connections.value() == 0, "no upstream connection is counted");
-  require(gauges.lingering_calls.value() == 0, "no abandoned request is left");
+  require(gauges.abandoned_calls.value() == 0, "no abandoned request is left");
   require(gauges.buffered_bytes.value() == 0, "nothing is buffered");
   require(workers_.front()->connections() == 0, "the worker has no connections");
   proxy::Upstream& upstream = generation_->upstreams.front();

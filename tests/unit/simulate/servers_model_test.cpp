@@ -66,7 +66,7 @@ TEST_CASE("what timed out keeps its slot, of several servers as many as are its 
       kept += model.linger(request, kStart) ? 1 : 0;
     }
     CHECK(kept == (servers == 1 ? 20 : 8));
-    for (Request& request : requests) model.end_lingering(request);
+    for (Request& request : requests) model.end_abandoned(request);
     model.connect(requests.front(), always, kStart);
     model.end(requests.front(), CallResult::ignored, kStart);
     CHECK(model.linger(requests.front(), kStart));

@@ -33,7 +33,7 @@ config::Config three_classes() {
   return config;
 }
 
-Subject classify(std::string_view path, const std::string& fields = "") {
+Classification classify(std::string_view path, const std::string& fields = "") {
   static const config::Config config = three_classes();
   static const Classifier classifier(config);
   static std::string text;
@@ -48,15 +48,15 @@ Subject classify(std::string_view path, const std::string& fields = "") {
 }  // namespace
 
 TEST_CASE("a request gets route class upstream tenant and deadline") {
-  const Subject subject = classify("/export/a?b", "X-Api-Key: k\r\n");
-  CHECK(index(subject.route) == 1);
-  CHECK(subject.traffic_class == ClassId{2});
-  CHECK(subject.upstream == UpstreamId{1});
-  CHECK(subject.tenant.source == config::TenantKey::api_key);
-  CHECK(subject.tenant.value() == "shop");
-  CHECK_FALSE(subject.trusted_priority);
-  CHECK(subject.deadline == TimePoint(Milliseconds(8000)));
-  const Subject numeric = classify("/numeric");
+  const Classification classification = classify("/export/a?b", "X-Api-Key: k\r\n");
+  CHECK(index(classification.route) == 1);
+  CHECK(classification.traffic_class == ClassId{2});
+  CHECK(classification.upstream == UpstreamId{1});
+  CHECK(classification.tenant.source == config::TenantKey::api_key);
+  CHECK(classification.tenant.value() == "shop");
+  CHECK_FALSE(classification.trusted_priority);
+  CHECK(classification.deadline == TimePoint(Milliseconds(8000)));
+  const Classification numeric = classify("/numeric");
   CHECK(numeric.traffic_class == ClassId{1});
   CHECK(numeric.deadline == TimePoint(Milliseconds(5070)));
   CHECK(index(classify("/other").route) == 3);
@@ -112,27 +112,27 @@ TEST_CASE("a route may take its class from the learned cost of its requests") {
   config.routes[1].priority_by_cost = true;
   const Classifier classifier(config);
   const TimePoint arrived(std::chrono::seconds(5));
-  Subject subject{.route = RouteId{1}, .traffic_class = ClassId{2}};
-  REQUIRE(classifier.goes_by_cost(subject));
+  Classification classification{.route = RouteId{1}, .traffic_class = ClassId{2}};
+  REQUIRE(classifier.goes_by_cost(classification));
   const std::pair<double, unsigned> expected[] = {{0.01, 0}, {249, 0},  {250, 1},  {849, 1},
                                                   {850, 2},  {1000, 2}, {30000, 2}};
   for (const auto& [milliseconds, its_class] : expected) {
     CAPTURE(milliseconds);
-    classifier.classify_by_cost(subject, milliseconds, arrived);
-    CHECK(index(subject.traffic_class) == its_class);
-    CHECK(subject.deadline == arrived + config.classes[its_class].sla);
+    classifier.classify_by_cost(classification, milliseconds, arrived);
+    CHECK(index(classification.traffic_class) == its_class);
+    CHECK(classification.deadline == arrived + config.classes[its_class].sla);
   }
-  classifier.set_class(subject, ClassId{1}, arrived);
-  CHECK(subject.traffic_class == ClassId{1});
-  CHECK(subject.deadline == arrived + config.classes[1].sla);
-  subject.has_route_deadline = true;
-  subject.deadline = arrived;
-  classifier.classify_by_cost(subject, 1, arrived);
-  CHECK(subject.deadline == arrived);
-  classifier.set_class(subject, ClassId{2}, arrived);
-  CHECK(subject.deadline == arrived);
-  subject.trusted_priority = 3;
-  CHECK_FALSE(classifier.goes_by_cost(subject));
+  classifier.set_class(classification, ClassId{1}, arrived);
+  CHECK(classification.traffic_class == ClassId{1});
+  CHECK(classification.deadline == arrived + config.classes[1].sla);
+  classification.has_route_deadline = true;
+  classification.deadline = arrived;
+  classifier.classify_by_cost(classification, 1, arrived);
+  CHECK(classification.deadline == arrived);
+  classifier.set_class(classification, ClassId{2}, arrived);
+  CHECK(classification.deadline == arrived);
+  classification.trusted_priority = 3;
+  CHECK_FALSE(classifier.goes_by_cost(classification));
   CHECK_FALSE(classifier.goes_by_cost({.route = RouteId{0}}));
 }
 

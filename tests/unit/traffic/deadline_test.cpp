@@ -144,21 +144,21 @@ TEST_CASE("of two fields the earlier deadline counts") {
 }
 
 TEST_CASE("a client shortens the deadline of its route or class and never puts it off") {
-  Subject subject{.deadline = kArrived + seconds(1)};
-  CHECK(subject.wait_until(Duration{0}) == kArrived + seconds(1));
-  CHECK(subject.response_deadline(Duration{0}) ==
+  Classification classification{.deadline = kArrived + seconds(1)};
+  CHECK(classification.wait_until(Duration{0}) == kArrived + seconds(1));
+  CHECK(classification.response_deadline(Duration{0}) ==
         kNever);  // a class's deadline does not limit the response
-  subject.client.at = kArrived + seconds(5);
-  CHECK(subject.wait_until(Duration{0}) == kArrived + seconds(1));
-  CHECK(subject.response_deadline(Duration{0}) == kArrived + seconds(5));
-  subject.has_route_deadline = true;
-  CHECK(subject.response_deadline(Duration{0}) == kArrived + seconds(1));
+  classification.client.at = kArrived + seconds(5);
+  CHECK(classification.wait_until(Duration{0}) == kArrived + seconds(1));
+  CHECK(classification.response_deadline(Duration{0}) == kArrived + seconds(5));
+  classification.has_route_deadline = true;
+  CHECK(classification.response_deadline(Duration{0}) == kArrived + seconds(1));
   // Time that is not counted puts off the route's deadline, and not the client's.
-  CHECK(subject.response_deadline(seconds(3)) == kArrived + seconds(4));
-  CHECK(subject.response_deadline(seconds(9)) == kArrived + seconds(5));
-  subject.client.at = kArrived + Milliseconds(10);
-  CHECK(subject.wait_until(seconds(9)) == kArrived + Milliseconds(10));
-  CHECK(subject.response_deadline(seconds(9)) == kArrived + Milliseconds(10));
+  CHECK(classification.response_deadline(seconds(3)) == kArrived + seconds(4));
+  CHECK(classification.response_deadline(seconds(9)) == kArrived + seconds(5));
+  classification.client.at = kArrived + Milliseconds(10);
+  CHECK(classification.wait_until(seconds(9)) == kArrived + Milliseconds(10));
+  CHECK(classification.response_deadline(seconds(9)) == kArrived + Milliseconds(10));
 }
 
 TEST_CASE("a written timeout never reads back as longer than it was") {

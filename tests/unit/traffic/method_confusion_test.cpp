@@ -84,9 +84,9 @@ TEST_CASE("the learned cost of its route does not raise the class of a HEAD that
   head.method_name = "HEAD";
   head.host = "h";
   head.path_and_query = "/export/x";
-  const Subject subject = classifier.classify(head, {}, TimePoint{});
-  CHECK(index(subject.traffic_class) == 2);
-  CHECK_FALSE(classifier.goes_by_cost(subject));
+  const Classification classification = classifier.classify(head, {}, TimePoint{});
+  CHECK(index(classification.traffic_class) == 2);
+  CHECK_FALSE(classifier.goes_by_cost(classification));
   head.method = http::Verb::get;
   head.method_name = "GET";
   CHECK(classifier.goes_by_cost(classifier.classify(head, {}, TimePoint{})));

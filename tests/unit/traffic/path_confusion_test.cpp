@@ -287,7 +287,7 @@ TEST_CASE("where the path may be another route's, the learned cost does not rais
   config::Config config = shop();
   config.routes[2].priority_by_cost = true;  // /export
   const Classifier classifier(config);
-  const auto subject = [&](const char* path) {
+  const auto classification = [&](const char* path) {
     http::RequestHead head;
     head.method = http::Verb::get;
     head.method_name = "GET";
@@ -295,8 +295,8 @@ TEST_CASE("where the path may be another route's, the learned cost does not rais
     head.path_and_query = path;
     return classifier.classify(head, {}, TimePoint{});
   };
-  CHECK(classifier.goes_by_cost(subject("/export/x")));
-  const Subject confused = subject("/x/../export/y");
+  CHECK(classifier.goes_by_cost(classification("/export/x")));
+  const Classification confused = classification("/x/../export/y");
   CHECK_FALSE(classifier.goes_by_cost(confused));
   CHECK(index(confused.traffic_class) == 2);
 }

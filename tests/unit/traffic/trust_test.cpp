@@ -36,7 +36,8 @@ config::Config shop() {
 struct House {
   explicit House(const config::Config& config = shop()) : classifier(config) {}
 
-  Subject classify(const std::string& from, const std::string& path, const std::string& fields) {
+  Classification classify(const std::string& from, const std::string& path,
+                          const std::string& fields) {
     text = "GET " + path + " HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n";
     REQUIRE(http::parse_request(text, head) == http::Error::none);
     REQUIRE(http::request_framing(head) == http::Error::none);
@@ -49,16 +50,16 @@ struct House {
 
   std::string tier_of(const std::string& from, const std::string& fields,
                       const TokenWord& word = {}) {
-    const Subject subject = classify(from, "/export", fields);
+    const Classification classification = classify(from, "/export", fields);
     const Peer peer = classifier.peer(*parse_ip_address(from));
-    return std::string(classifier.waiting_tier(head, peer, subject.tenant, word));
+    return std::string(classifier.waiting_tier(head, peer, classification.tenant, word));
   }
 
   std::string user_of(const std::string& from, const std::string& fields,
                       const TokenWord& word = {}) {
-    const Subject subject = classify(from, "/export", fields);
+    const Classification classification = classify(from, "/export", fields);
     const Peer peer = classifier.peer(*parse_ip_address(from));
-    const VerifiedUser user = classifier.waiting_user(head, peer, subject.tenant, word);
+    const VerifiedUser user = classifier.waiting_user(head, peer, classification.tenant, word);
     if (user.name.empty()) return {};
     return std::string(1, static_cast<char>(user.source)).append(1, ' ').append(user.name);
   }
@@ -79,10 +80,10 @@ TEST_CASE("a balancer that is trusted with addresses alone vouches for nothing e
   config::Config config = shop();
   config.trusted_headers = {};
   House house(config);
-  const Subject subject = house.classify("10.0.0.1", "/export", kEverything);
-  CHECK(index(subject.traffic_class) == 2);
-  CHECK(subject.tenant.source == config::TenantKey::client_address);
-  CHECK(subject.tenant.value() == "203.0.113.9");
+  const Classification classification = house.classify("10.0.0.1", "/export", kEverything);
+  CHECK(index(classification.traffic_class) == 2);
+  CHECK(classification.tenant.source == config::TenantKey::client_address);
+  CHECK(classification.tenant.value() == "203.0.113.9");
 }
 
 TEST_CASE("a proven key's class takes the place of the route's, a trusted priority that of both") {
@@ -103,8 +104,8 @@ TEST_CASE("a proven key's class takes the place of the route's, a trusted priori
 
 TEST_CASE("an untrusted client that claims everything gets its address and its route's class") {
   House house;
-  const Subject claimed = house.classify("192.0.2.7", "/export", kEverything);
-  const Subject plain = house.classify("192.0.2.7", "/export", "");
+  const Classification claimed = house.classify("192.0.2.7", "/export", kEverything);
+  const Classification plain = house.classify("192.0.2.7", "/export", "");
   CHECK(claimed.tenant.source == config::TenantKey::client_address);
   CHECK(claimed.tenant.value() == "192.0.2.7");
   CHECK(claimed.tenant.id == plain.tenant.id);
@@ -112,7 +113,7 @@ TEST_CASE("an untrusted client that claims everything gets its address and its r
   CHECK(claimed.deadline == plain.deadline);
   CHECK_FALSE(claimed.trusted_priority);
   // The same words of a trusted peer count.
-  const Subject trusted = house.classify("10.0.0.1", "/export", kEverything);
+  const Classification trusted = house.classify("10.0.0.1", "/export", kEverything);
   CHECK(trusted.tenant.source == config::TenantKey::trusted_header);
   CHECK(trusted.tenant.value() == "shop");
   CHECK(trusted.traffic_class == ClassId{0});
@@ -121,9 +122,9 @@ TEST_CASE("an untrusted client that claims everything gets its address and its r
 TEST_CASE("a spoofed X-Forwarded-For does not make a client trusted") {
   House house;
   const std::string fields = "X-Forwarded-For: 10.0.0.1\r\nX-Priority: 100\r\nX-Tenant: shop\r\n";
-  const Subject subject = house.classify("192.0.2.7", "/export", fields);
-  CHECK(subject.tenant.value() == "192.0.2.7");
-  CHECK(subject.traffic_class == ClassId{2});
+  const Classification classification = house.classify("192.0.2.7", "/export", fields);
+  CHECK(classification.tenant.value() == "192.0.2.7");
+  CHECK(classification.traffic_class == ClassId{2});
 }
 
 TEST_CASE("a trusted peer's priority gives the class and its deadline unless the route has one") {
@@ -132,11 +133,11 @@ TEST_CASE("a trusted peer's priority gives the class and its deadline unless the
   CHECK(house.class_of("10.0.0.1", "/export", "x-priority: 50\r\n") == 1);
   CHECK(house.class_of("10.0.0.1", "/other", "X-Priority: 0\r\n") == 2);
   CHECK(house.class_of("10.0.0.1", "/report", "X-Priority: 100\r\n") == 0);
-  const Subject raised = house.classify("10.0.0.1", "/export", "X-Priority: 99\r\n");
+  const Classification raised = house.classify("10.0.0.1", "/export", "X-Priority: 99\r\n");
   CHECK(raised.trusted_priority == 99u);
   CHECK(raised.deadline == TimePoint(Milliseconds(100)));
   CHECK(index(raised.route) == 0);
-  const Subject routed = house.classify("10.0.0.1", "/report", "X-Priority: 0\r\n");
+  const Classification routed = house.classify("10.0.0.1", "/report", "X-Priority: 0\r\n");
   CHECK(routed.deadline == TimePoint(Milliseconds(70)));
   CHECK(routed.upstream == UpstreamId{1});
 }

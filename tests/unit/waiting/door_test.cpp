@@ -183,7 +183,7 @@ TEST_CASE("a crowd that comes before any rate is known gets no places for a whol
       tickets += room.join(id_of(n), now, now).door == Door::wait ? 1 : 0;
       if (n % 100 != 99) continue;
       room.tick(now += Milliseconds(120), kHealthy);
-      for (const Happening& called : room.take_events(1000)) {
+      for (const TicketEvent& called : room.take_events(1000)) {
         if (room.claim(called.id, now)) inside.emplace_back(now + stay, called.id);
       }
       for (; !inside.empty() && inside.front().first <= now; inside.pop_front())

@@ -39,7 +39,7 @@ class Judge {
     constexpr Milliseconds kStep{10'000};
     for (Milliseconds passed{0}; passed < time; passed += kStep) {
       play_.pass(kStep);
-      for (const Happening& call : play_.room().take_events(SIZE_MAX)) compare(call);
+      for (const TicketEvent& call : play_.room().take_events(SIZE_MAX)) compare(call);
     }
   }
   void add_to(ByAhead& errors) const {
@@ -65,7 +65,7 @@ class Judge {
     const double middle = std::sqrt(seconds(view.estimate->p10) * seconds(view.estimate->p90));
     promised_[id] = {play_.now(), middle, view.ahead};
   }
-  void compare(const Happening& call) {
+  void compare(const TicketEvent& call) {
     const auto found = promised_.find(call.id);
     if (found == promised_.end()) return;
     const Promise& promise = found->second;

@@ -68,7 +68,7 @@ struct Hall {
   }
   std::vector<std::string> told() {
     std::vector<std::string> lines;
-    for (const Happening& one : room.take_events(Happenings::kMost)) {
+    for (const TicketEvent& one : room.take_events(TicketEvents::kMost)) {
       std::string line(config::name(one.event));
       if (one.is_reserved) line += " reserved";
       if (one.claim > Milliseconds(0)) line += " for " + std::to_string(one.claim / kMinute);

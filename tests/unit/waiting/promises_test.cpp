@@ -38,7 +38,7 @@ class Watch {
     std::vector<Call> calls;
     for (Milliseconds passed{0}; passed < time; passed += kTenSeconds) {
       play_.pass(kTenSeconds);
-      for (const Happening& call : play_.room().take_events(SIZE_MAX))
+      for (const TicketEvent& call : play_.room().take_events(SIZE_MAX))
         calls.push_back({call.at, seen_[call.id]});
     }
     return calls;

@@ -271,7 +271,7 @@ TEST_CASE("events of a proxy's own rows are noted by it alone") {
   }
   const auto events = replica.own().take_events(9);
   REQUIRE(!events.empty());
-  CHECK(std::ranges::all_of(events, [](const Happening& each) { return each.id == id_of(2); }));
+  CHECK(std::ranges::all_of(events, [](const TicketEvent& each) { return each.id == id_of(2); }));
 }
 
 std::vector<TicketId> order_in(const WaitingRoom& room) {

@@ -358,7 +358,7 @@ TEST_CASE("events say the type, and the device of a visitor that is called or in
   lab.tick();
   REQUIRE(lab.enter(1));
   std::vector<std::string> seen;
-  for (const Happening& each : lab.room.take_events(10))
+  for (const TicketEvent& each : lab.room.take_events(10))
     seen.push_back(std::string(config::name(each.event)) + " " + each.type + " " + each.resource);
   CHECK(seen ==
         std::vector<std::string>{"joined scope ", "called scope scope", "fulfilled scope scope"});

@@ -123,8 +123,8 @@ class Both {
   }
   // Each is of whom the slow room would have called.
   std::size_t take_calls() {
-    const std::vector<Happening> calls = room_.take_events(SIZE_MAX);
-    for (const Happening& call : calls) {
+    const std::vector<TicketEvent> calls = room_.take_events(SIZE_MAX);
+    for (const TicketEvent& call : calls) {
       SlowRoom::Ticket* const next = slow_.next();
       same(next != nullptr && next->id == call.id, "another one was called");
       if (next != nullptr) slow_.call(*next, now_);

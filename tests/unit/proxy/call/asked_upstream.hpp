@@ -61,7 +61,7 @@ struct AskedUpstream {
              kind == Kind::live ? &session : nullptr, kind == Kind::live ? &body : nullptr) {
     session.exchange = &parking;
     REQUIRE(http::request_framing(session.request()) == http::Error::none);
-    request.subject = subject_of(request);
+    request.classification = classification_of(request);
     request.is_classified = true;
   }
   AskedUpstream(const AskedUpstream&) = delete;

@@ -91,7 +91,7 @@ TEST_CASE("a wait that is over ends the request, by its deadline or by its serve
     WaitsAtUpstream request(c.phase, c.fields);
     AskedUpstream& it = request.it;
     const TimePoint due = it.parking.deadline();
-    if (!c.fields.empty()) CHECK(due == it.request.subject.client.at);
+    if (!c.fields.empty()) CHECK(due == it.request.classification.client.at);
     if (c.phase == Phase::connects && !c.fields.empty()) {
       while (Clock::now() < due) {  // the connector reads the clock
       }

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "jobs/route_room.hpp"
+#include "jobs/route_capacity.hpp"
 #include "proxy/generation/read_configuration.hpp"
 #include "proxy/jobs/job_dispatcher.hpp"
 #include "proxy/jobs/lease.hpp"

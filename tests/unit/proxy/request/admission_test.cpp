@@ -162,7 +162,7 @@ TEST_CASE("at the gate a request gets a slot, waits, or is refused") {
     Process process(kAllowing);
     if (!one.is_slot_free) process.take_the_only_slot();
     AdmittedRequest request(process, one.head);
-    request.lone.context.subject.client = traffic::client_deadline(
+    request.lone.context.classification.client = traffic::client_deadline(
         traffic::deadline_fields(request.lone.head.fields), request.lone.context.arrived, {});
     request.admission.decide();
     const std::optional<Fault> fault =

@@ -41,7 +41,7 @@ std::map<Reason, std::vector<Fault>> all_faults() {
                             missing_idempotency_key(),
                             invalid_idempotency_key(),
                             reused_idempotency_key(),
-                            idempotency_key_in_hand(),
+                            idempotency_key_in_flight(),
                             waiting_room_open(kLater),
                             too_many_visits(Reason::poll_limit, kLater),
                             too_many_visits(Reason::join_limit, kLater),

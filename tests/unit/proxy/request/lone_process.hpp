@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "overload/plan.hpp"
-#include "proxy/call/lingering_call.hpp"
-#include "proxy/exchange/refresh_job.hpp"
+#include "proxy/call/abandoned_call.hpp"
+#include "proxy/exchange/background_refresh.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/generation/local_generation.hpp"
 #include "proxy/request/services.hpp"
@@ -61,8 +61,8 @@ class LoneOwner final : public Owner {
   template <class Act>
   static void as_it_is(Owned& object, const Act& act) {
     switch (object.kind()) {
-      case OwnedKind::refresh: return act(static_cast<RefreshJob&>(object));
-      case OwnedKind::lingering_call: return act(static_cast<LingeringCall&>(object));
+      case OwnedKind::refresh: return act(static_cast<BackgroundRefresh&>(object));
+      case OwnedKind::abandoned_call: return act(static_cast<AbandonedCall&>(object));
       default: FAIL("not asked for");
     }
   }

@@ -14,12 +14,13 @@
 namespace spillway::proxy {
 
 // As an exchange classifies it, but for its cost.
-inline traffic::Subject subject_of(const RequestContext& request) {
-  traffic::Subject subject = request.generation->generation().classifier.classify(
+inline traffic::Classification classification_of(const RequestContext& request) {
+  traffic::Classification classification = request.generation->generation().classifier.classify(
       request.head, request.client.peer, request.arrived);
-  subject.client = traffic::client_deadline(traffic::deadline_fields(request.head.fields),
-                                            request.arrived, std::chrono::system_clock::now());
-  return subject;
+  classification.client =
+      traffic::client_deadline(traffic::deadline_fields(request.head.fields), request.arrived,
+                               std::chrono::system_clock::now());
+  return classification;
 }
 
 struct LoneRequest {
@@ -28,7 +29,7 @@ struct LoneRequest {
       : text(std::move(its_head)),
         client(client_of(is_trusted)),
         context(kind, *process.generation, parsed(), client, process.services.now()) {
-    context.subject = subject_of(context);
+    context.classification = classification_of(context);
     context.is_classified = true;
   }
   LoneRequest(const LoneRequest&) = delete;

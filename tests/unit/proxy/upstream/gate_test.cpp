@@ -187,7 +187,7 @@ TEST_CASE("eight threads that come and go at random never hold more slots than t
   Gate gate(dispatch(kConcurrency), three_classes());
   Tally tally;
   int rounds = 0;
-  // Until the load was one that tries everything, which a busy machine may keep from happening.
+  // Until the load was one that tries everything, which a busy machine may keep from ticket_event.
   do {
     tally.unfinished = kThreads * kRequestsAtOnce;
     use_at_random({&gate}, tally);

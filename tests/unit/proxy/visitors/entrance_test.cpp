@@ -42,16 +42,16 @@ struct Visited {
         tokens(request, session),
         entrance(process.services, request, parking, tokens, response) {
     REQUIRE(http::request_framing(session.request()) == http::Error::none);
-    request.subject = subject_of(request);
+    request.classification = classification_of(request);
     REQUIRE(tokens.take() == http::Error::none);
     was_let_by = entrance.lets_by();
   }
 
   Met enters() { return was_let_by ? Met::goes_on : met(entrance.enter()); }
   Met looks_in() { return was_let_by ? Met::goes_on : met(entrance.look_in()); }
-  void ends(SessionEnd how) {
-    [](Visited& its, SessionEnd end) -> Detached { co_await its.entrance.end_session(end); }(*this,
-                                                                                             how);
+  void ends(VisitorSessionEnd how) {
+    [](Visited& its, VisitorSessionEnd end) -> Detached { co_await its.entrance.end_session(end); }(
+                                                *this, how);
   }
   // What it carries from then on.
   std::string token() const {
@@ -70,7 +70,7 @@ struct Visited {
   ScriptedSession session;
   Parking parking;
   RequestContext request;
-  OwnResponse response;
+  LocalReply response;
   VisitorTokens tokens;
   Entrance entrance;
   bool was_let_by = false;

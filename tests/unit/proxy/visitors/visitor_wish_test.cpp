@@ -114,7 +114,7 @@ TEST_CASE("any bytes are an answer, and what is understood is read back from its
 }
 
 TEST_CASE("a refusal is a problem that says which requirement fails") {
-  const OwnResponse unmet = unmet_response({"memory_gb", "The most is \"64\"."});
+  const LocalReply unmet = unmet_response({"memory_gb", "The most is \"64\"."});
   CHECK(unmet.status == 422);
   CHECK(unmet.content.find(R"("requirement":"memory_gb")") != std::string::npos);
   CHECK(unmet.content.find(R"(\"64\")") != std::string::npos);

@@ -82,7 +82,7 @@ TEST_CASE("the user of a reservation is told by the proxy that was asked, and is
   };
   const auto told = [](Proxy& proxy) {
     std::vector<std::string> users;
-    for (const waiting::Happening& one : proxy.room->take_events(100)) {
+    for (const waiting::TicketEvent& one : proxy.room->take_events(100)) {
       if (one.event == waiting::Event::reserved) users.push_back(one.user);
     }
     return users;

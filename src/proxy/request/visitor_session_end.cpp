@@ -1,4 +1,4 @@
-#include "proxy/request/session_end.hpp"
+#include "proxy/request/visitor_session_end.hpp"
 
 #include <string_view>
 
@@ -15,12 +15,13 @@ bool says(const http::ResponseHead& response, std::string_view word) {
 
 }  // namespace
 
-SessionEnd session_end(VisitorSession session, unsigned status,
-                       const http::ResponseHead* response) {
+VisitorSessionEnd visitor_session_end(VisitorSession session, unsigned status,
+                                      const http::ResponseHead* response) {
   if (session.is_new && (status >= 500 || (response != nullptr && says(*response, "refused"))))
-    return SessionEnd::in_line;
-  if (session.is_open && response != nullptr && says(*response, "end")) return SessionEnd::over;
-  return SessionEnd::none;
+    return VisitorSessionEnd::in_line;
+  if (session.is_open && response != nullptr && says(*response, "end"))
+    return VisitorSessionEnd::over;
+  return VisitorSessionEnd::none;
 }
 
 }  // namespace spillway::proxy

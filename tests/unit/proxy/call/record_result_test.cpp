@@ -1,4 +1,4 @@
-#include "proxy/call/answer_source.hpp"
+#include "proxy/call/record_result.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,8 @@ TEST_CASE("all jobs are one client's, whether they have begun or not") {
   Process process;
   const auto source_of = [&process](Kind kind, TimePoint due) {
     LoneRequest request(process, "GET /a?x=1 HTTP/1.1\r\nHost: h\r\n\r\n", false, kind);
-    request.context.subject.tenant = {config::TenantKey::client_address, TenantId{7}, "10.0.0.7"};
+    request.context.classification.tenant = {config::TenantKey::client_address, TenantId{7},
+                                             "10.0.0.7"};
     request.context.due = due;
     return failure_source(request.context);
   };

@@ -5,7 +5,7 @@
 // with one key at a time, since the store tells them apart. An entry is part of the request that
 // holds it, so there are no more of them than requests, and nothing is allocated.
 //
-// Thread-safe: the entries of a shard are under its mutex. A KeyInHand is used by one thread at a
+// Thread-safe: the entries of a shard are under its mutex. A KeyInFlight is used by one thread at a
 // time, and the table outlives it.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace spillway::proxy {
 
-class KeysInHand;
+class KeysInFlight;
 
 enum class KeyUse : std::uint8_t {
   live,         // forwarded now: excludes every other one
@@ -26,38 +26,38 @@ enum class KeyUse : std::uint8_t {
 };
 
 // Held until its end.
-class KeyInHand : public boost::intrusive::list_base_hook<> {
+class KeyInFlight : public boost::intrusive::list_base_hook<> {
  public:
-  KeyInHand() = default;
-  KeyInHand(KeyInHand&& other) noexcept;
-  KeyInHand& operator=(KeyInHand&&) = delete;
-  ~KeyInHand() { release(); }
+  KeyInFlight() = default;
+  KeyInFlight(KeyInFlight&& other) noexcept;
+  KeyInFlight& operator=(KeyInFlight&&) = delete;
+  ~KeyInFlight() { release(); }
 
   // False: another request has the key, and this one holds none.
-  bool take(KeysInHand& keys, const jobs::Digest& scope, KeyUse use);
+  bool take(KeysInFlight& keys, const jobs::Digest& scope, KeyUse use);
   void release();
   bool is_held() const { return keys_ != nullptr; }
 
  private:
-  friend class KeysInHand;
+  friend class KeysInFlight;
 
-  KeysInHand* keys_ = nullptr;  // null: it holds none
+  KeysInFlight* keys_ = nullptr;  // null: it holds none
   jobs::Digest scope_{};
   KeyUse use_ = KeyUse::live;
 };
 
-class KeysInHand {
+class KeysInFlight {
  public:
-  KeysInHand() = default;
-  KeysInHand(const KeysInHand&) = delete;
-  KeysInHand& operator=(const KeysInHand&) = delete;
+  KeysInFlight() = default;
+  KeysInFlight(const KeysInFlight&) = delete;
+  KeysInFlight& operator=(const KeysInFlight&) = delete;
 
  private:
-  friend class KeyInHand;
+  friend class KeyInFlight;
 
   struct Shard {
     std::mutex mutex;
-    boost::intrusive::list<KeyInHand, boost::intrusive::constant_time_size<false>> held;
+    boost::intrusive::list<KeyInFlight, boost::intrusive::constant_time_size<false>> held;
   };
 
   // Digests are of a SHA-256: any byte of them is as good as another.

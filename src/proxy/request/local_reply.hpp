@@ -5,7 +5,7 @@
 
 namespace spillway::proxy {
 
-struct OwnResponse {
+struct LocalReply {
   unsigned status = 200;
   std::string lines;  // fields, each with CRLF; Cache-Control and Content-Type among them
   std::string content;

@@ -1,5 +1,5 @@
 // Which requests exclude each other by their Idempotency-Key.
-#include "proxy/jobs/keys_in_hand.hpp"
+#include "proxy/jobs/keys_in_flight.hpp"
 
 #include <doctest/doctest.h>
 
@@ -19,8 +19,8 @@ constexpr jobs::Digest kNeighbour{7, 2};
 }  // namespace
 
 TEST_CASE("a key that is answered live is one request's alone, until it lets it go") {
-  KeysInHand keys;
-  KeyInHand first, second;
+  KeysInFlight keys;
+  KeyInFlight first, second;
   REQUIRE(first.take(keys, kOne, KeyUse::live));
   CHECK_FALSE(second.take(keys, kOne, KeyUse::live));
   CHECK_FALSE(second.is_held());
@@ -32,8 +32,8 @@ TEST_CASE("a key that is answered live is one request's alone, until it lets it 
 }
 
 TEST_CASE("requests on their way to the store share a key, which none is answered live with") {
-  KeysInHand keys;
-  KeyInHand first, second, live;
+  KeysInFlight keys;
+  KeyInFlight first, second, live;
   CHECK(first.take(keys, kOne, KeyUse::written_down));
   CHECK(second.take(keys, kOne, KeyUse::written_down));
   CHECK_FALSE(live.take(keys, kOne, KeyUse::live));
@@ -44,35 +44,35 @@ TEST_CASE("requests on their way to the store share a key, which none is answere
 }
 
 TEST_CASE("who is destroyed lets go, who is moved hands on") {
-  KeysInHand keys;
-  KeyInHand other;
+  KeysInFlight keys;
+  KeyInFlight other;
   {
-    KeyInHand first;
+    KeyInFlight first;
     REQUIRE(first.take(keys, kOne, KeyUse::live));
-    const KeyInHand moved(std::move(first));
+    const KeyInFlight moved(std::move(first));
     CHECK(moved.is_held());
     CHECK_FALSE(first.is_held());  // NOLINT(bugprone-use-after-move)
     first.release();
     CHECK_FALSE(other.take(keys, kOne, KeyUse::live));
   }
   CHECK(other.take(keys, kOne, KeyUse::live));
-  KeyInHand none;
-  const KeyInHand moved(std::move(none));
+  KeyInFlight none;
+  const KeyInFlight moved(std::move(none));
   CHECK_FALSE(moved.is_held());
 }
 
 TEST_CASE("of workers that want one key at a time one has it") {
-  KeysInHand keys;
+  KeysInFlight keys;
   std::atomic<int> holders{0}, taken{0};
   std::atomic<bool> was_alone{true};
   std::vector<std::thread> workers;
   for (int n = 0; n < 4; ++n) {
     workers.emplace_back([&] {
       for (int round = 0; round < 2000; ++round) {
-        KeyInHand key;
+        KeyInFlight key;
         if (!key.take(keys, kOne, KeyUse::live)) continue;
         ++taken;
-        const KeyInHand moved(std::move(key));
+        const KeyInFlight moved(std::move(key));
         if (holders++ != 0) was_alone = false;
         --holders;
       }

@@ -1,5 +1,5 @@
 // How many jobs of a route may be pulled.
-#include "jobs/route_room.hpp"
+#include "jobs/route_capacity.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,17 +13,17 @@ namespace {
 
 constexpr TimePoint kNow = TimePoint{} + std::chrono::hours(1);
 
-std::size_t room_of(RouteRoom& route, const config::Defer& defer, TimePoint now = kNow) {
+std::size_t room_of(RouteCapacity& route, const config::Defer& defer, TimePoint now = kNow) {
   return route.room(defer, {.in_hand = 100, .running = 100}, now);
 }
 
-void pull(RouteRoom& route, std::size_t jobs) {
+void pull(RouteCapacity& route, std::size_t jobs) {
   route.ask(jobs);
   route.answered(jobs, jobs);
 }
 
 // How long it pauses from `now` on, in steps of 100 ms.
-Duration pause_of(const RouteRoom& route, TimePoint now) {
+Duration pause_of(const RouteCapacity& route, TimePoint now) {
   TimePoint end = now;
   while (route.pauses(end)) end += 100ms;
   return end - now;
@@ -33,7 +33,7 @@ Duration pause_of(const RouteRoom& route, TimePoint now) {
 
 TEST_CASE(
     "as many jobs are ahead as run, at least eight, and more only when half of them is used") {
-  RouteRoom route;
+  RouteCapacity route;
   const auto room = [&](std::size_t in_hand, std::size_t running) {
     return route.room({}, {.in_hand = in_hand, .running = running}, kNow);
   };
@@ -59,14 +59,14 @@ TEST_CASE("jobs that those of the route pass are not ahead of them") {
   for (const auto& [in_hand, running, passed, expected] : cases) {
     CAPTURE(in_hand);
     CAPTURE(passed);
-    RouteRoom route;
+    RouteCapacity route;
     CHECK(route.room({}, {.in_hand = in_hand, .running = running, .passed = passed}, kNow) ==
           expected);
   }
 }
 
 TEST_CASE("an upstream has no more jobs than it leaves to others") {
-  RouteRoom route;
+  RouteCapacity route;
   const auto room = [&](std::size_t in_hand, std::size_t asked, std::size_t left) {
     return route.room({}, {.in_hand = in_hand, .running = in_hand, .asked = asked, .left = left},
                       kNow);
@@ -83,7 +83,7 @@ TEST_CASE("while live requests are refused only jobs that compete with them are 
   config::Defer in_background, competing;
   competing.traffic_class = ClassId{2};
   for (const State state : {State::elevated, State::overloaded, State::critical}) {
-    RouteRoom route;
+    RouteCapacity route;
     CHECK(route.room(in_background, {.state = state}, kNow) == 0);
     CHECK(route.room(competing, {.state = state}, kNow) == 8);
   }
@@ -92,7 +92,7 @@ TEST_CASE("while live requests are refused only jobs that compete with them are 
 TEST_CASE("concurrency bounds the jobs of the route that are in hand") {
   config::Defer defer;
   defer.concurrency = 3;
-  RouteRoom route;
+  RouteCapacity route;
   CHECK(room_of(route, defer) == 3);
   pull(route, 2);
   CHECK(room_of(route, defer) == 1);
@@ -107,9 +107,9 @@ TEST_CASE("what the store is being asked for has no room twice, and what does no
   config::Defer capped, rated;
   capped.concurrency = 5;
   rated.rate = 1000;
-  RouteRoom route;
+  RouteCapacity route;
   const auto rooms = [&] {
-    const RouteRoom::Upstream busy{.in_hand = 100, .running = 100};
+    const RouteCapacity::Upstream busy{.in_hand = 100, .running = 100};
     return std::vector{room_of(route, capped), route.room(rated, busy, kNow, {.soon = 50}),
                        room_of(route, {})};
   };
@@ -132,7 +132,7 @@ TEST_CASE("what the store is being asked for has no room twice, and what does no
 TEST_CASE("of a route with a rate no more jobs wait than may begin soon") {
   config::Defer defer;
   defer.rate = 20;
-  RouteRoom route;
+  RouteCapacity route;
   const auto room = [&](std::size_t soon, std::size_t running) {
     return route.room(defer, {.in_hand = 100, .running = 100}, kNow,
                       {.soon = soon, .running = running});
@@ -151,7 +151,7 @@ TEST_CASE("of a route with a rate no more jobs wait than may begin soon") {
 
 TEST_CASE(
     "a route pauses each time for twice as long and from the first success on shortly again") {
-  RouteRoom route;
+  RouteCapacity route;
   TimePoint now = kNow;
   for (const Duration expected : {1s, 2s, 4s, 8s, 16s, 30s, 30s}) {
     route.pause(now, now);
@@ -170,7 +170,7 @@ TEST_CASE(
 TEST_CASE(
     "a route whose jobs are refused rests each time for twice as long, a second at most, and does "
     "not pause") {
-  RouteRoom route;
+  RouteCapacity route;
   TimePoint now = kNow;
   for (const Duration expected : {100ms, 200ms, 400ms, 800ms, 1000ms, 1000ms}) {
     REQUIRE(room_of(route, {}, now) == 100);
@@ -193,7 +193,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a route whose job waited in vain rests until another proxy has it, or a slot is free") {
-  RouteRoom route;
+  RouteCapacity route;
   route.rest(kNow, NoSlot::waited);
   CHECK(room_of(route, {}, kNow + 999ms) == 0);
   CHECK(room_of(route, {}, kNow + 1s) == 100);
@@ -206,7 +206,7 @@ TEST_CASE("a route whose job waited in vain rests until another proxy has it, or
 TEST_CASE("a route pauses as long as its upstream has asked for but not for longer than 30 s") {
   const std::pair<Duration, Duration> cases[] = {{0s, 1s}, {5s, 5s}, {30s, 30s}, {1h, 30s}};
   for (const auto& [asked, expected] : cases) {
-    RouteRoom route;
+    RouteCapacity route;
     route.pause(kNow, kNow + asked);
     CHECK(pause_of(route, kNow) == expected);
   }
@@ -214,7 +214,7 @@ TEST_CASE("a route pauses as long as its upstream has asked for but not for long
 
 TEST_CASE("jobs that are refused beside others that succeed hold up none of these") {
   constexpr Duration kAsked = 30s;
-  RouteRoom route;
+  RouteCapacity route;
   route.succeeded(kNow);
   TimePoint now = kNow;
   for (int n = 0; n < 20; ++n) {
@@ -238,7 +238,7 @@ TEST_CASE("control: where none succeeds a refusal holds for the route, for 30 s 
   for (const auto& [asked, expected] : cases) {
     for (const bool has_succeeded : {false, true}) {
       CAPTURE(has_succeeded);
-      RouteRoom route;
+      RouteCapacity route;
       TimePoint now = kNow;
       if (has_succeeded) {  // an hour ago, and not since one was refused
         route.succeeded(now);
@@ -258,7 +258,7 @@ TEST_CASE("control: where none succeeds a refusal holds for the route, for 30 s 
 }
 
 TEST_CASE("a route that begins to be refused pauses for as long again as none has succeeded") {
-  RouteRoom route;
+  RouteCapacity route;
   route.succeeded(kNow);
   TimePoint now = kNow + 1s;
   route.refused(now, now + 1h);

@@ -49,7 +49,7 @@ inline bool has_spare_slots(State state) { return state == State::normal; }
 // gets free finds one waiting at the gate: at least 8, at most as many as run. Jobs of a lower rank
 // that wait there do not count: the gate lets those of a higher one pass, so they would keep these
 // in the store for nothing. Nor do those that wait for the rate of their route.
-class RouteRoom {
+class RouteCapacity {
  public:
   struct Upstream {
     State state = State::normal;

@@ -1,4 +1,4 @@
-#include "jobs/tenant_room.hpp"
+#include "jobs/tenant_quota.hpp"
 
 #include <doctest/doctest.h>
 

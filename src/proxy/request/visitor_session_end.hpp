@@ -7,7 +7,7 @@
 
 namespace spillway::proxy {
 
-enum class SessionEnd : std::uint8_t {
+enum class VisitorSessionEnd : std::uint8_t {
   none,     // it goes on, or there is none
   in_line,  // it began with this request, which failed: the visitor has its place in line again
   over,     // the upstream says that the visitor needs it no more
@@ -20,6 +20,7 @@ struct VisitorSession {
 
 // Before the head of a response is sent that has this status. `response`: of the upstream, if it is
 // what is sent; its Spillway-Session says "refused" or "end".
-SessionEnd session_end(VisitorSession session, unsigned status, const http::ResponseHead* response);
+VisitorSessionEnd visitor_session_end(VisitorSession session, unsigned status,
+                                      const http::ResponseHead* response);
 
 }  // namespace spillway::proxy

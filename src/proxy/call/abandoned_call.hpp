@@ -26,7 +26,7 @@
 #include <optional>
 
 #include "proxy/call/rest_of_response.hpp"
-#include "proxy/jobs/keys_in_hand.hpp"
+#include "proxy/jobs/keys_in_flight.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/request/services.hpp"
@@ -48,7 +48,7 @@ struct AbandonedRequest {  // or an event stream, without a slot
   LocalGenerationPtr generation;  // keeps the others' owners alive; null: an event stream's
   UpstreamPtr connection;
   Slot slot;
-  KeyInHand key;
+  KeyInFlight key;
   TimePoint until;
   std::optional<UpstreamId> timed_out_upstream{};
   RestOfResponse rest;
@@ -63,16 +63,16 @@ AbandonedRequest left_event_stream(UpstreamPtr connection, TunnelPermit permit,
                                    observe::TunnelEnd how, const http::BodyReader& reader,
                                    TimePoint now);
 
-class LingeringCall final : public Swept {
+class AbandonedCall final : public Swept {
  public:
-  LingeringCall(Services& services, AbandonedRequest request);
-  ~LingeringCall();
+  AbandonedCall(Services& services, AbandonedRequest request);
+  ~AbandonedCall();
 
   // The request's slot goes back once its upstream has ended it.
   static void begin(Services& services, AbandonedRequest request);
 
   // Owned:
-  OwnedKind kind() const override { return OwnedKind::lingering_call; }
+  OwnedKind kind() const override { return OwnedKind::abandoned_call; }
   // Swept:
   void wake_if_late(TimePoint now) override;
   int watched_client() override { return -1; }

@@ -24,19 +24,19 @@
 namespace spillway::jobs {
 
 // Jobs with so many recoveries or more are in hand `together` at a time, at most.
-struct CompanyRule {
+struct PoisonGuardRule {
   std::uint32_t recoveries = 0;
   std::size_t together = 0;
 };
-inline constexpr std::array<CompanyRule, 2> kCompanyRules{
+inline constexpr std::array<PoisonGuardRule, 2> kPoisonGuardRules{
     {{kMostRecoveries - 1, 8}, {kMostRecoveries, 1}}};
 
 // No other one of its kind is in hand beside it.
 constexpr bool is_alone(std::uint32_t recoveries) {
-  return recoveries >= kCompanyRules.back().recoveries;
+  return recoveries >= kPoisonGuardRules.back().recoveries;
 }
 
-class Company {
+class PoisonGuard {
  public:
   // How a lane is asked: for so many jobs, none of them with more recoveries.
   struct Ask {
@@ -64,7 +64,7 @@ class Company {
   static constexpr std::size_t kMostLanes = 4096;
 
  private:
-  using Counts = std::array<std::size_t, kCompanyRules.size()>;  // of each rule
+  using Counts = std::array<std::size_t, kPoisonGuardRules.size()>;  // of each rule
   // Of a lane in which jobs were left.
   struct Left {
     std::uint32_t least = 0;  // recoveries

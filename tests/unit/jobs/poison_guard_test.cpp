@@ -1,5 +1,5 @@
 // Which jobs are in hand beside each other.
-#include "jobs/company.hpp"
+#include "jobs/poison_guard.hpp"
 
 #include <doctest/doctest.h>
 
@@ -23,130 +23,130 @@ Lane lane(std::uint64_t tenant, const char* route = "export") {
 constexpr std::uint32_t kFew = kMostRecoveries - 2;
 
 // The lane is asked, and so many jobs with `recoveries` come of it.
-std::vector<Lane> bring(Company& company, const Lane& from, std::size_t jobs,
+std::vector<Lane> bring(PoisonGuard& guard, const Lane& from, std::size_t jobs,
                         std::uint32_t recoveries, std::optional<std::uint32_t> least_left = {}) {
-  const Company::Ask ask = company.ask(from, jobs);
+  const PoisonGuard::Ask ask = guard.ask(from, jobs);
   CHECK(ask.limit == jobs);
   CHECK(ask.most_recoveries >= recoveries);
-  for (std::size_t n = 0; n < jobs; ++n) company.join(recoveries);
-  return company.answered(from, ask, least_left);
+  for (std::size_t n = 0; n < jobs; ++n) guard.join(recoveries);
+  return guard.answered(from, ask, least_left);
 }
 
 // What it is asked for once it is known that jobs with so many recoveries were left in it.
-Company::Ask asked_for(Company& company, std::uint32_t left, std::size_t limit) {
-  bring(company, lane(1), 1, 0, left);
-  return company.ask(lane(1), limit);
+PoisonGuard::Ask asked_for(PoisonGuard& guard, std::uint32_t left, std::size_t limit) {
+  bring(guard, lane(1), 1, 0, left);
+  return guard.ask(lane(1), limit);
 }
 
 }  // namespace
 
 TEST_CASE("a lane is asked for jobs with few recoveries, whatever is in hand") {
-  Company company;
-  for (std::uint32_t n = 0; n < 1000; ++n) company.join(n % 4);
-  const Company::Ask ask = company.ask(lane(1), 16);
+  PoisonGuard guard;
+  for (std::uint32_t n = 0; n < 1000; ++n) guard.join(n % 4);
+  const PoisonGuard::Ask ask = guard.ask(lane(1), 16);
   CHECK(ask.limit == 16);
   CHECK(ask.most_recoveries == kFew);
 }
 
 TEST_CASE("with two recoveries eight are in hand together, with three one") {
   SUBCASE("two") {
-    Company company;
-    const Company::Ask ask = asked_for(company, kMostRecoveries - 1, 100);
+    PoisonGuard guard;
+    const PoisonGuard::Ask ask = asked_for(guard, kMostRecoveries - 1, 100);
     CHECK(ask.limit == 8);
     CHECK(ask.most_recoveries == kMostRecoveries - 1);
   }
   SUBCASE("three") {
-    Company company;
-    const Company::Ask ask = asked_for(company, kMostRecoveries, 100);
+    PoisonGuard guard;
+    const PoisonGuard::Ask ask = asked_for(guard, kMostRecoveries, 100);
     CHECK(ask.limit == 1);
     CHECK_MESSAGE(ask.most_recoveries > 1000, "what may not be more is not left for ever");
   }
   SUBCASE("two, beside one with three") {
-    Company company;
-    company.join(kMostRecoveries);
-    CHECK(asked_for(company, kMostRecoveries - 1, 100).limit == 7);
+    PoisonGuard guard;
+    guard.join(kMostRecoveries);
+    CHECK(asked_for(guard, kMostRecoveries - 1, 100).limit == 7);
   }
   SUBCASE("three, while one is in hand: none is asked for, and others without a limit") {
-    Company company;
-    company.join(kMostRecoveries);
-    const Company::Ask ask = asked_for(company, kMostRecoveries, 100);
+    PoisonGuard guard;
+    guard.join(kMostRecoveries);
+    const PoisonGuard::Ask ask = asked_for(guard, kMostRecoveries, 100);
     CHECK(ask.limit == 100);
     CHECK(ask.most_recoveries == kFew);
   }
   SUBCASE("three, while eight with two are in hand") {
-    Company company;
-    for (int n = 0; n < 8; ++n) company.join(kMostRecoveries - 1);
-    CHECK(asked_for(company, kMostRecoveries, 100).most_recoveries == kFew);
+    PoisonGuard guard;
+    for (int n = 0; n < 8; ++n) guard.join(kMostRecoveries - 1);
+    CHECK(asked_for(guard, kMostRecoveries, 100).most_recoveries == kFew);
   }
 }
 
 TEST_CASE("what may come of one lane has no room in another, until it is answered or failed") {
-  Company company;
-  bring(company, lane(1), 1, 0, kMostRecoveries);
-  bring(company, lane(2), 1, 0, kMostRecoveries);
-  const Company::Ask first = company.ask(lane(1), 16);
+  PoisonGuard guard;
+  bring(guard, lane(1), 1, 0, kMostRecoveries);
+  bring(guard, lane(2), 1, 0, kMostRecoveries);
+  const PoisonGuard::Ask first = guard.ask(lane(1), 16);
   CHECK(first.limit == 1);
-  CHECK(company.ask(lane(2), 16).most_recoveries == kFew);
+  CHECK(guard.ask(lane(2), 16).most_recoveries == kFew);
   SUBCASE("nothing came") {
-    CHECK(company.answered(lane(1), first, {}) == std::vector{lane(2)});
-    CHECK(company.ask(lane(2), 16).limit == 1);
+    CHECK(guard.answered(lane(1), first, {}) == std::vector{lane(2)});
+    CHECK(guard.ask(lane(2), 16).limit == 1);
   }
   SUBCASE("it came") {
-    company.join(kMostRecoveries);
-    CHECK(company.answered(lane(1), first, {}).empty());
-    CHECK(company.ask(lane(2), 16).most_recoveries == kFew);
+    guard.join(kMostRecoveries);
+    CHECK(guard.answered(lane(1), first, {}).empty());
+    CHECK(guard.ask(lane(2), 16).most_recoveries == kFew);
   }
   SUBCASE("the store failed") {
-    company.failed();
-    CHECK(company.ask(lane(2), 16).limit == 1);
+    guard.failed();
+    CHECK(guard.ask(lane(2), 16).limit == 1);
   }
 }
 
 TEST_CASE("a lane in which jobs were left is looked at again as soon as one of them may join") {
-  Company company;
-  CHECK_MESSAGE(bring(company, lane(1), 4, 1, kMostRecoveries) == std::vector{lane(1)},
+  PoisonGuard guard;
+  CHECK_MESSAGE(bring(guard, lane(1), 4, 1, kMostRecoveries) == std::vector{lane(1)},
                 "one may join at once");
-  CHECK(bring(company, lane(1), 1, kMostRecoveries).empty());
-  CHECK(bring(company, lane(1), 4, 1, kMostRecoveries).empty());
-  CHECK(bring(company, lane(2), 4, 1, kMostRecoveries).empty());
-  CHECK(bring(company, lane(7, "order"), 4, 1, kMostRecoveries).empty());
-  CHECK_MESSAGE(company.leave(1).empty(), "one that is of no kind");
+  CHECK(bring(guard, lane(1), 1, kMostRecoveries).empty());
+  CHECK(bring(guard, lane(1), 4, 1, kMostRecoveries).empty());
+  CHECK(bring(guard, lane(2), 4, 1, kMostRecoveries).empty());
+  CHECK(bring(guard, lane(7, "order"), 4, 1, kMostRecoveries).empty());
+  CHECK_MESSAGE(guard.leave(1).empty(), "one that is of no kind");
   // Of each route one, in turns.
-  CHECK(company.leave(kMostRecoveries) == std::vector{lane(1), lane(7, "order")});
-  company.join(kMostRecoveries);
-  CHECK(company.leave(kMostRecoveries) == std::vector{lane(2), lane(7, "order")});
-  company.join(kMostRecoveries);
-  CHECK(company.leave(kMostRecoveries) == std::vector{lane(1), lane(7, "order")});
+  CHECK(guard.leave(kMostRecoveries) == std::vector{lane(1), lane(7, "order")});
+  guard.join(kMostRecoveries);
+  CHECK(guard.leave(kMostRecoveries) == std::vector{lane(2), lane(7, "order")});
+  guard.join(kMostRecoveries);
+  CHECK(guard.leave(kMostRecoveries) == std::vector{lane(1), lane(7, "order")});
 }
 
 TEST_CASE("a lane is asked for what was left in it once, until others are known to be") {
-  Company company;
-  bring(company, lane(1), 1, 0, kMostRecoveries);
+  PoisonGuard guard;
+  bring(guard, lane(1), 1, 0, kMostRecoveries);
   for (int n = 0; n < 3; ++n) {
-    const Company::Ask ask = company.ask(lane(1), 16);
+    const PoisonGuard::Ask ask = guard.ask(lane(1), 16);
     CHECK(ask.limit == (n == 0 ? 1 : 16));
-    company.join(0);  // it was due before
-    CHECK(company.answered(lane(1), ask, {}).empty());
+    guard.join(0);  // it was due before
+    CHECK(guard.answered(lane(1), ask, {}).empty());
   }
 }
 
 TEST_CASE("so many lanes are known in which jobs were left, and no more") {
-  Company company;
-  company.join(kMostRecoveries);
-  for (std::uint64_t n = 0; n < 2 * Company::kMostLanes; ++n)
-    CHECK(bring(company, lane(n), 1, 0, kMostRecoveries).empty());
+  PoisonGuard guard;
+  guard.join(kMostRecoveries);
+  for (std::uint64_t n = 0; n < 2 * PoisonGuard::kMostLanes; ++n)
+    CHECK(bring(guard, lane(n), 1, 0, kMostRecoveries).empty());
   std::set<Lane> looked_at;
-  for (std::size_t n = 0; n < Company::kMostLanes; ++n) {
-    for (const Lane& each : company.leave(kMostRecoveries)) looked_at.insert(each);
-    company.join(kMostRecoveries);
+  for (std::size_t n = 0; n < PoisonGuard::kMostLanes; ++n) {
+    for (const Lane& each : guard.leave(kMostRecoveries)) looked_at.insert(each);
+    guard.join(kMostRecoveries);
   }
-  CHECK(looked_at.size() == Company::kMostLanes);
-  CHECK(*looked_at.rbegin() == lane(Company::kMostLanes - 1));
+  CHECK(looked_at.size() == PoisonGuard::kMostLanes);
+  CHECK(*looked_at.rbegin() == lane(PoisonGuard::kMostLanes - 1));
 }
 
 TEST_CASE("whatever lanes have, what is in hand and may come keeps to the rule") {
   Random random(1);
-  Company company;
+  PoisonGuard guard;
   // Of each lane, how many jobs with so many recoveries wait; of what is in hand as well.
   std::array<std::array<std::size_t, kMostRecoveries + 1>, 20> waiting{};
   std::array<std::size_t, kMostRecoveries + 1> in_hand{};
@@ -164,8 +164,8 @@ TEST_CASE("whatever lanes have, what is in hand and may come keeps to the rule")
     });
   };
   for (; !is_over() && turns < 100'000; ++turns) {
-    std::vector<std::pair<std::uint64_t, Company::Ask>> asks;
-    for (const std::uint64_t n : to_ask) asks.emplace_back(n, company.ask(lane(n), 16));
+    std::vector<std::pair<std::uint64_t, PoisonGuard::Ask>> asks;
+    for (const std::uint64_t n : to_ask) asks.emplace_back(n, guard.ask(lane(n), 16));
     to_ask.clear();
     for (const auto& [n, ask] : asks) {
       std::size_t brought = 0;
@@ -177,19 +177,19 @@ TEST_CASE("whatever lanes have, what is in hand and may come keeps to the rule")
           continue;
         }
         const std::size_t taken = std::min(its, ask.limit - brought);
-        for (std::size_t job = 0; job < taken; ++job) company.join(recoveries);
+        for (std::size_t job = 0; job < taken; ++job) guard.join(recoveries);
         its -= taken;
         brought += taken;
         in_hand[recoveries] += taken;
       }
       if (brought == ask.limit) to_ask.insert(n);
-      look_at(company.answered(lane(n), ask, least_left));
+      look_at(guard.answered(lane(n), ask, least_left));
       CHECK(in_hand[kMostRecoveries] <= 1);
       CHECK(in_hand[kMostRecoveries] + in_hand[kMostRecoveries - 1] <= 8);
     }
     for (std::uint32_t recoveries = 0; recoveries <= kMostRecoveries; ++recoveries)
       for (; in_hand[recoveries] > 0; --in_hand[recoveries], ++done)
-        look_at(company.leave(recoveries));
+        look_at(guard.leave(recoveries));
   }
   CHECK(is_over());
   CHECK_MESSAGE(turns < done, "no lane is asked again and again for nothing");

@@ -1,6 +1,6 @@
 // What is left at an upstream of a request that was abandoned: when its slot is free again, and
 // what is learned of it.
-#include "proxy/call/lingering_call.hpp"
+#include "proxy/call/abandoned_call.hpp"
 
 #include <doctest/doctest.h>
 
@@ -94,7 +94,7 @@ TEST_CASE("a slot is free with the last byte of the response, in pieces of any s
         request.client_leaves();
       }
       CHECK_FALSE(request.process.has_free_slot());
-      CHECK(request.process.gauges->lingering_calls.value() == 1);
+      CHECK(request.process.gauges->abandoned_calls.value() == 1);
       CHECK(request.sees(SteppedConnection::End::half_closed));
       const std::string_view rest = std::string_view(response).substr(before);
       for (const char& byte : rest.substr(0, rest.size() - 1)) request.connection.send({&byte, 1});
@@ -104,7 +104,7 @@ TEST_CASE("a slot is free with the last byte of the response, in pieces of any s
       request.connection.send(rest.substr(rest.size() - 1));
       CHECK(request.ends());
       CHECK(request.process.has_free_slot());
-      CHECK(request.process.gauges->lingering_calls.value() == 0);
+      CHECK(request.process.gauges->abandoned_calls.value() == 0);
       CHECK(request.learned_hold() > Duration{0});
     }
   }
@@ -139,7 +139,7 @@ TEST_CASE("a slot is free when the server ends it, or nothing more is to be expe
     Abandoned request;
     request.client_leaves();
     REQUIRE(request.is_lingering());
-    Swept& lingering = *request.process.owner.swept.front();
+    Swept& abandoned = *request.process.owner.swept.front();
     const TimePoint until = request.began + seconds(30);  // the response timeout: nothing is known
     switch (c.event) {
       case Event::closes: request.connection.close(); break;
@@ -160,14 +160,14 @@ TEST_CASE("a slot is free when the server ends it, or nothing more is to be expe
         }
         break;
       case Event::until_passes:
-        lingering.wake_if_late(until - seconds(20));
+        abandoned.wake_if_late(until - seconds(20));
         REQUIRE(request.is_lingering());
         request.process.loop.begin_event(until + seconds(1));
-        lingering.wake_if_late(until + seconds(1));
+        abandoned.wake_if_late(until + seconds(1));
         break;
       case Event::early:
         request.process.loop.begin_event();
-        lingering.end_early();
+        abandoned.end_early();
         break;
     }
     if (c.is_over) CHECK(request.ends());
@@ -191,7 +191,7 @@ TEST_CASE("a request that timed out keeps its slot for a while, unless its serve
     request.times_out();
     REQUIRE(request.is_lingering());
     CHECK_FALSE(request.process.has_free_slot());
-    Swept& lingering = *request.process.owner.swept.front();
+    Swept& abandoned = *request.process.owner.swept.front();
     const TimePoint now = request.process.services.now();
     if (is_ejected) {
       Circuits& circuits = request.process.generation->circuits(UpstreamId{});
@@ -199,11 +199,11 @@ TEST_CASE("a request that timed out keeps its slot for a while, unless its serve
       REQUIRE_FALSE(circuits.lets_through(0));
     }
     request.process.loop.begin_event(now + seconds(9));
-    lingering.wake_if_late(now + seconds(9));
+    abandoned.wake_if_late(now + seconds(9));
     CHECK(request.is_lingering() == !is_ejected);
     if (!is_ejected) {
       request.process.loop.begin_event(now + seconds(10));
-      lingering.wake_if_late(now + seconds(10));
+      abandoned.wake_if_late(now + seconds(10));
     }
     CHECK_FALSE(request.is_lingering());
     CHECK(request.process.has_free_slot());
@@ -222,7 +222,7 @@ TEST_CASE(
   CHECK(request.process.permits.taken() == 1);
   request.connection.send(head);
   REQUIRE(runs_until(request.process, [&] { return request.process.has_free_slot(); }));
-  CHECK(request.process.gauges->lingering_calls.value() == 0);
+  CHECK(request.process.gauges->abandoned_calls.value() == 0);
   REQUIRE(request.is_lingering());
   CHECK(request.process.permits.taken() == 1);
   SUBCASE("its server closes") {
@@ -253,7 +253,7 @@ TEST_CASE("what turns out to be an event stream, without a permit for one, ends 
   request.connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
   CHECK(request.ends());
   CHECK(request.process.has_free_slot());
-  CHECK(request.process.gauges->lingering_calls.value() == 0);
+  CHECK(request.process.gauges->abandoned_calls.value() == 0);
 }
 
 TEST_CASE("of an abandoned request whose head came in part the rest of the head is read") {

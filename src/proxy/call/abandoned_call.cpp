@@ -1,4 +1,4 @@
-#include "proxy/call/lingering_call.hpp"
+#include "proxy/call/abandoned_call.hpp"
 
 #include <utility>
 
@@ -23,27 +23,27 @@ AbandonedRequest left_event_stream(UpstreamPtr connection, TunnelPermit permit,
           .permit_ends = how};
 }
 
-LingeringCall::LingeringCall(Services& services, AbandonedRequest request)
+AbandonedCall::AbandonedCall(Services& services, AbandonedRequest request)
     : services_(services),
       request_(std::move(request)),
       block_(std::move(request_.block)),
       received_(request_.received) {
-  if (request_.slot) services_.gauges.lingering_calls.add();
+  if (request_.slot) services_.gauges.abandoned_calls.add();
   request_.slot.set_wait(SlotWait::nothing);  // no more for its client
 }
 
-LingeringCall::~LingeringCall() {
+AbandonedCall::~AbandonedCall() {
   request_.connection->retire();
-  if (request_.slot) services_.gauges.lingering_calls.subtract();
+  if (request_.slot) services_.gauges.abandoned_calls.subtract();
 }
 
-void LingeringCall::begin(Services& services, AbandonedRequest request) {
-  auto call = std::make_unique<LingeringCall>(services, std::move(request));
+void AbandonedCall::begin(Services& services, AbandonedRequest request) {
+  auto call = std::make_unique<AbandonedCall>(services, std::move(request));
   services.owner.begin(*call);
   call.release()->run();
 }
 
-Detached LingeringCall::run() {
+Detached AbandonedCall::run() {
   frame_ = co_await OwnFrame{};
   UpstreamConnection& upstream = *request_.connection;
   upstream.shutdown_send();
@@ -59,7 +59,7 @@ Detached LingeringCall::run() {
 }
 
 // Receives what there is. True: the upstream has done its work.
-bool LingeringCall::has_ended() {
+bool AbandonedCall::has_ended() {
   const bool is_stream = !request_.slot;
   if (!block_) block_ = services_.large_blocks.take();
   const IoResult result = request_.connection->receive(block_.bytes().subspan(received_));
@@ -99,8 +99,8 @@ bool LingeringCall::has_ended() {
 
 // The event stream that it was to become has begun: as one whose client left later, it keeps
 // nothing but its permit.
-bool LingeringCall::goes_on_without_slot() {
-  services_.gauges.lingering_calls.subtract();
+bool AbandonedCall::goes_on_without_slot() {
+  services_.gauges.abandoned_calls.subtract();
   request_.connection->leave_pool();
   request_.slot.release();
   request_.key.release();
@@ -113,7 +113,7 @@ bool LingeringCall::goes_on_without_slot() {
 }
 
 // Only if it took longer than usual: an upstream that sees its client leave may answer at once.
-void LingeringCall::learn_head() {
+void AbandonedCall::learn_head() {
   if (!request_.at_work || !std::exchange(request_.at_work->owes_head, false)) return;
   const auto [route, since, owes_head] = *request_.at_work;
   const TimePoint now = services_.now();
@@ -121,7 +121,7 @@ void LingeringCall::learn_head() {
 }
 
 // Likewise.
-void LingeringCall::learn_ended() {
+void AbandonedCall::learn_ended() {
   learn_head();
   if (!request_.at_work) return;
   const auto [route, since, owes_head] = *request_.at_work;
@@ -132,7 +132,7 @@ void LingeringCall::learn_ended() {
 
 // The request has outlasted its hold; how long it would have taken is not known. Learns twice the
 // hold, as the hold itself is doubled: with less the learned time would rise too slowly.
-void LingeringCall::learn_outlasted() {
+void AbandonedCall::learn_outlasted() {
   if (!request_.at_work) return;
   const auto [route, since, owes_head] = *request_.at_work;
   const TimePoint now = services_.now();
@@ -142,35 +142,35 @@ void LingeringCall::learn_outlasted() {
   if (owes_head) request_.generation->route_latency.record_unanswered(route, 2 * held, now);
 }
 
-bool LingeringCall::mark_slot() {
+bool AbandonedCall::mark_slot() {
   const bool is_late = request_.rest.awaits_head() && has_taken_long();
   request_.slot.set_wait(is_late ? SlotWait::abandoned : SlotWait::nothing);
   return false;
 }
 
 // Of one that was not sent as a whole it is not known, but for its timeout.
-bool LingeringCall::has_taken_long() const {
+bool AbandonedCall::has_taken_long() const {
   const auto& at_work = request_.at_work;
   if (!at_work) return request_.timed_out_upstream.has_value();
   return request_.generation->quiet_latency.is_late(at_work->route,
                                                     services_.now() - at_work->since);
 }
 
-void LingeringCall::wake_if_late(TimePoint now) {
+void AbandonedCall::wake_if_late(TimePoint now) {
   if (parking_.parked() && (parking_.deadline() <= now || is_in_vain()))
     parking_.wake(Wake::timeout);
 }
 
-bool LingeringCall::is_in_vain() const {
+bool AbandonedCall::is_in_vain() const {
   return request_.timed_out_upstream && !request_.generation->circuits(*request_.timed_out_upstream)
                                              .lets_through(request_.connection->server());
 }
 
-bool LingeringCall::keeps_to(const Generation& generation) const {
+bool AbandonedCall::keeps_to(const Generation& generation) const {
   return request_.generation && &request_.generation->generation() == &generation;
 }
 
-void LingeringCall::end_early() {
+void AbandonedCall::end_early() {
   if (parking_.parked()) parking_.wake(Wake::timeout);
 }
 

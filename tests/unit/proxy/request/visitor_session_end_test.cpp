@@ -1,4 +1,4 @@
-#include "proxy/request/session_end.hpp"
+#include "proxy/request/visitor_session_end.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,13 +7,13 @@
 
 namespace spillway::proxy {
 TEST_CASE("a response ends a visitor's session only if it began with it or the upstream says so") {
-  using enum SessionEnd;
+  using enum VisitorSessionEnd;
   constexpr VisitorSession kNone{}, kOpen{.is_open = true}, kNew{.is_open = true, .is_new = true};
   struct Case {
     VisitorSession session;
     unsigned status;
     const char* says;  // Spillway-Session; null: the response is not the upstream's
-    SessionEnd expected;
+    VisitorSessionEnd expected;
   };
   const std::vector<Case> cases{
       // no waiting room, or a request that was let by without a session
@@ -48,7 +48,7 @@ TEST_CASE("a response ends a visitor's session only if it began with it or the u
     http::ResponseHead response;
     response.status = one.status;
     if (!says.empty()) response.fields.push({.name = "Spillway-Session", .value = says});
-    CHECK(session_end(one.session, one.status, one.says != nullptr ? &response : nullptr) ==
+    CHECK(visitor_session_end(one.session, one.status, one.says != nullptr ? &response : nullptr) ==
           one.expected);
   }
 }

@@ -1,10 +1,10 @@
-#include "proxy/exchange/refresh_job.hpp"
+#include "proxy/exchange/background_refresh.hpp"
 
 #include <cstring>
 
 #include "http/framing.hpp"
-#include "proxy/call/answer_source.hpp"
 #include "proxy/call/background_response.hpp"
+#include "proxy/call/record_result.hpp"
 
 namespace spillway::proxy {
 
@@ -15,7 +15,7 @@ BlockPool& pool_for(std::string_view head, Services& services) {
 }
 }  // namespace
 
-RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
+BackgroundRefresh::BackgroundRefresh(Services& services, const RefreshRequest& request)
     : services_(services),
       block_(pool_for(request.head, services).take()),
       client_(request.served.client),
@@ -33,31 +33,31 @@ RefreshJob::RefreshJob(Services& services, const RefreshRequest& request)
   head_.method = http::Verb::get;
   head_.method_name = "GET";
   request_.is_classified = true;
-  // Classified anew, as the subject's texts are views of the head.
-  request_.subject =
+  // Classified anew, as the classification's texts are views of the head.
+  request_.classification =
       request_.generation->generation().classifier.classify(head_, client_.peer, request_.arrived);
   lookup_.revalidate(*request.lookup.cache(), request.lookup.stored());
 }
 
-void RefreshJob::begin(Services& services, const RefreshRequest& request) {
-  Circuits& circuits = request.served.generation->circuits(request.served.subject.upstream);
+void BackgroundRefresh::begin(Services& services, const RefreshRequest& request) {
+  Circuits& circuits = request.served.generation->circuits(request.served.classification.upstream);
   if (services.draining || circuits.time_until_allowed().count() != 0) return;
-  auto job = std::make_unique<RefreshJob>(services, request);
+  auto job = std::make_unique<BackgroundRefresh>(services, request);
   if (!job->takes_slot()) return;
   services.owner.begin(*job);
   job.release()->run();
 }
 
-bool RefreshJob::takes_slot() {
+bool BackgroundRefresh::takes_slot() {
   if (services_.recent.failed_lately(key_.hash(), request_.arrived) || !flight_.try_lead())
     return false;
   if (admission_.take_free_slot(request_.arrived)) return true;
-  request_.metrics().cache_refresh(request_.subject.route, observe::CacheRefresh::no_room);
+  request_.metrics().cache_refresh(request_.classification.route, observe::CacheRefresh::no_room);
   flight_.land(cache::Landing::nothing);
   return false;
 }
 
-Detached RefreshJob::run() {
+Detached BackgroundRefresh::run() {
   frame_ = co_await OwnFrame{};
   using Result = observe::CacheRefresh;
   Result result = Result::failed;
@@ -73,14 +73,14 @@ Detached RefreshJob::run() {
     if (stored) result = Result::stored;
   }
   if (result == Result::failed) services_.recent.remember_failed(key_.hash(), services_.now());
-  request_.metrics().cache_refresh(request_.subject.route, result);
+  request_.metrics().cache_refresh(request_.classification.route, result);
   flight_.land(cache::Landing::nothing);
   call_.abandon();
   services_.owner.end(*this);
 }
 
 // Reads the response into the cache. False when it was not stored.
-Task<bool> RefreshJob::store_response() {
+Task<bool> BackgroundRefresh::store_response() {
   const http::ResponseHead& response = call_.response();
   fill_.begin(response, admission_.dispatched(), false);
   if (!fill_.is_filling()) {
@@ -99,22 +99,23 @@ Task<bool> RefreshJob::store_response() {
   co_return stored;
 }
 
-void RefreshJob::wake_if_late(TimePoint now) {
+void BackgroundRefresh::wake_if_late(TimePoint now) {
   if (parking_.parked() && parking_.deadline() <= now) parking_.wake(Wake::timeout);
 }
 
-std::optional<Swept::AwaitedHead> RefreshJob::awaited_head() const {
+std::optional<Swept::AwaitedHead> BackgroundRefresh::awaited_head() const {
   const std::optional<TimePoint> since = call_.head_awaited_since();
   if (!since) return std::nullopt;
-  const auto& subject = request_.subject;
-  return AwaitedHead{request_.generation.get(), subject.upstream, subject.route, *since};
+  const auto& classification = request_.classification;
+  return AwaitedHead{request_.generation.get(), classification.upstream, classification.route,
+                     *since};
 }
 
-bool RefreshJob::keeps_to(const Generation& generation) const {
+bool BackgroundRefresh::keeps_to(const Generation& generation) const {
   return &request_.generation->generation() == &generation;
 }
 
-void RefreshJob::end_early() {
+void BackgroundRefresh::end_early() {
   if (parking_.parked()) parking_.wake(Wake::timeout);
 }
 

@@ -27,10 +27,10 @@ struct RefreshRequest {
   const CacheLookup& lookup;
 };
 
-class RefreshJob final : public Swept {
+class BackgroundRefresh final : public Swept {
  public:
-  RefreshJob(Services& services, const RefreshRequest& request);
-  ~RefreshJob() = default;
+  BackgroundRefresh(Services& services, const RefreshRequest& request);
+  ~BackgroundRefresh() = default;
 
   // Without effect if the worker drains, no circuit allows it, no slot is free, or the key is being
   // revalidated already.

@@ -1,4 +1,4 @@
-#include "jobs/route_room.hpp"
+#include "jobs/route_capacity.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -17,8 +17,8 @@ constexpr Duration kLongestPause = std::chrono::seconds(30);
 
 }  // namespace
 
-std::size_t RouteRoom::room(const config::Defer& defer, const Upstream& upstream, TimePoint now,
-                            const Begins& begins) const {
+std::size_t RouteCapacity::room(const config::Defer& defer, const Upstream& upstream, TimePoint now,
+                                const Begins& begins) const {
   if (pauses(now) || now < rests_until_) return 0;
   if (!defer.traffic_class && !has_spare_slots(upstream.state)) return 0;
   const std::size_t there = less(upstream.in_hand, upstream.running + upstream.passed);
@@ -31,18 +31,20 @@ std::size_t RouteRoom::room(const config::Defer& defer, const Upstream& upstream
   return most;
 }
 
-std::size_t RouteRoom::ahead(std::size_t running) const { return less(in_hand_, running) + asked_; }
+std::size_t RouteCapacity::ahead(std::size_t running) const {
+  return less(in_hand_, running) + asked_;
+}
 
-TimePoint RouteRoom::room_from(TimePoint now) const {
+TimePoint RouteCapacity::room_from(TimePoint now) const {
   return std::max({now + kLookAgain, paused_until_, rests_until_});
 }
 
-void RouteRoom::answered(std::size_t asked, std::size_t pulled) {
+void RouteCapacity::answered(std::size_t asked, std::size_t pulled) {
   asked_ -= asked;
   in_hand_ += pulled;
 }
 
-void RouteRoom::rest(TimePoint now, NoSlot how) {
+void RouteCapacity::rest(TimePoint now, NoSlot how) {
   if (now < rests_until_) return;
   rests_for_slot_ = how == NoSlot::waited;
   if (!rests_for_slot_) last_rest_ = std::clamp(last_rest_ * 2, kFirstRest, kLongestRest);
@@ -51,19 +53,19 @@ void RouteRoom::rest(TimePoint now, NoSlot how) {
 
 // Of a longer rest no more than the first 100 ms are left: jobs that run for seconds would leave
 // their slots unused meanwhile.
-void RouteRoom::tried() {
+void RouteCapacity::tried() {
   if (rests_for_slot_) rests_until_ = {};
   if (!rests_for_slot_ && last_rest_ > kFirstRest) rests_until_ -= last_rest_ - kFirstRest;
   last_rest_ = {};
 }
 
-void RouteRoom::pause(TimePoint now, TimePoint until) {
+void RouteCapacity::pause(TimePoint now, TimePoint until) {
   if (pauses(now)) return;
   last_pause_ = std::clamp(last_pause_ * 2, kFirstPause, kLongestPause);
   paused_until_ = std::max(std::min(until, now + kLongestPause), now + last_pause_);
 }
 
-void RouteRoom::refused(TimePoint now, TimePoint until) {
+void RouteCapacity::refused(TimePoint now, TimePoint until) {
   const bool others_succeed = last_success_ > last_refusal_;
   last_refusal_ = now;
   if (others_succeed || pauses(now)) return;

@@ -1,4 +1,4 @@
-#include "jobs/company.hpp"
+#include "jobs/poison_guard.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -9,34 +9,34 @@ namespace {
 
 constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
 
-static_assert(kCompanyRules.back().recoveries == kMostRecoveries);
-static_assert(kCompanyRules.back().together == 1);
+static_assert(kPoisonGuardRules.back().recoveries == kMostRecoveries);
+static_assert(kPoisonGuardRules.back().together == 1);
 
 // How many of the rules are about jobs with so many recoveries: these, and those before.
 std::size_t rules_of(std::uint32_t recoveries) {
   const auto first_other = std::ranges::find_if(
-      kCompanyRules, [&](const CompanyRule& rule) { return rule.recoveries > recoveries; });
-  return static_cast<std::size_t>(first_other - kCompanyRules.begin());
+      kPoisonGuardRules, [&](const PoisonGuardRule& rule) { return rule.recoveries > recoveries; });
+  return static_cast<std::size_t>(first_other - kPoisonGuardRules.begin());
 }
 
 // The most recoveries of the jobs that so many rules are about.
 std::uint32_t most_of(std::size_t rules) {
-  if (rules == kCompanyRules.size()) return std::numeric_limits<std::uint32_t>::max();
-  return kCompanyRules[rules].recoveries - 1;
+  if (rules == kPoisonGuardRules.size()) return std::numeric_limits<std::uint32_t>::max();
+  return kPoisonGuardRules[rules].recoveries - 1;
 }
 
 }  // namespace
 
-std::size_t Company::room(std::uint32_t recoveries) const {
+std::size_t PoisonGuard::room(std::uint32_t recoveries) const {
   std::size_t room = kAny;
   for (std::size_t n = 0; n < rules_of(recoveries); ++n) {
-    const std::size_t most = kCompanyRules[n].together;
+    const std::size_t most = kPoisonGuardRules[n].together;
     room = std::min(room, most - std::min(most, in_hand_[n] + asked_[n]));
   }
   return room;
 }
 
-Company::Ask Company::ask(const Lane& lane, std::size_t limit) {
+PoisonGuard::Ask PoisonGuard::ask(const Lane& lane, std::size_t limit) {
   const auto left = left_.find(lane);
   if (left == left_.end()) return {limit, most_of(0)};
   left->second.seen = ++seen_;
@@ -48,14 +48,14 @@ Company::Ask Company::ask(const Lane& lane, std::size_t limit) {
   return ask;
 }
 
-void Company::join(std::uint32_t recoveries) {
+void PoisonGuard::join(std::uint32_t recoveries) {
   for (std::size_t n = 0; n < rules_of(recoveries); ++n) ++in_hand_[n];
 }
 
 // Forgets the recovered jobs for which the lane was asked: else it would be asked for them again
 // and again, a few at a time, while other jobs come from it.
-std::vector<Lane> Company::answered(const Lane& lane, const Ask& asked,
-                                    std::optional<std::uint32_t> least_left) {
+std::vector<Lane> PoisonGuard::answered(const Lane& lane, const Ask& asked,
+                                        std::optional<std::uint32_t> least_left) {
   const std::size_t rules = rules_of(asked.most_recoveries);
   for (std::size_t n = 0; n < rules; ++n) asked_[n] -= std::min(asked_[n], asked.limit);
   left_.erase(lane);
@@ -65,13 +65,13 @@ std::vector<Lane> Company::answered(const Lane& lane, const Ask& asked,
   return {};
 }
 
-std::vector<Lane> Company::leave(std::uint32_t recoveries) {
+std::vector<Lane> PoisonGuard::leave(std::uint32_t recoveries) {
   const std::size_t rules = rules_of(recoveries);
   for (std::size_t n = 0; n < rules; ++n) in_hand_[n] -= std::min<std::size_t>(in_hand_[n], 1);
   return rules > 0 ? next() : std::vector<Lane>{};
 }
 
-std::vector<Lane> Company::next() {
+std::vector<Lane> PoisonGuard::next() {
   std::map<std::string, std::map<Lane, Left>::iterator> of_routes;
   for (auto one = left_.begin(); one != left_.end(); ++one) {
     if (room(one->second.least) == 0) continue;

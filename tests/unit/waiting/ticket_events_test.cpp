@@ -1,5 +1,5 @@
 // What is told of tickets, in which order, and how much of it is kept.
-#include "waiting/happenings.hpp"
+#include "waiting/ticket_events.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ struct Hall {
   // "called 3", or with the position or the cause behind.
   std::vector<std::string> told() {
     std::vector<std::string> lines;
-    for (const Happening& one : room.take_events(Happenings::kMost)) {
+    for (const TicketEvent& one : room.take_events(TicketEvents::kMost)) {
       std::uint64_t number = 0;
       while (id_of(number) != one.id) ++number;
       std::string line(config::name(one.event));
@@ -128,25 +128,25 @@ TEST_CASE("nothing is noted of what nobody wants") {
 }
 
 TEST_CASE("beyond the bound events are left out and counted, and the oldest are kept") {
-  Happenings happenings;
-  happenings.want(kAll);
+  TicketEvents ticket_events;
+  ticket_events.want(kAll);
   const auto note = [&](std::uint64_t from, std::uint64_t count) {
-    for (std::uint64_t n = from; n < from + count; ++n) happenings.note({.id = id_of(n)});
+    for (std::uint64_t n = from; n < from + count; ++n) ticket_events.note({.id = id_of(n)});
   };
-  note(0, Happenings::kMost + 3);
-  CHECK(happenings.lost() == 3);
-  CHECK(happenings.take(2).back().id == id_of(1));
+  note(0, TicketEvents::kMost + 3);
+  CHECK(ticket_events.lost() == 3);
+  CHECK(ticket_events.take(2).back().id == id_of(1));
   note(50'000, 3);
-  CHECK(happenings.lost() == 4);
-  const auto rest = happenings.take(Happenings::kMost);
-  REQUIRE(rest.size() == Happenings::kMost);
+  CHECK(ticket_events.lost() == 4);
+  const auto rest = ticket_events.take(TicketEvents::kMost);
+  REQUIRE(rest.size() == TicketEvents::kMost);
   CHECK(rest.front().id == id_of(2));
   CHECK(rest.back().id == id_of(50'001));
-  CHECK(happenings.take(1).empty());
+  CHECK(ticket_events.take(1).empty());
 }
 
 TEST_CASE("what a webhook is sent") {
-  Happening one{.event = Event::expired, .id = {}, .at = kStart, .waited = Milliseconds(61'000)};
+  TicketEvent one{.event = Event::expired, .id = {}, .at = kStart, .waited = Milliseconds(61'000)};
   one.cause = Ended::not_claimed;
   const std::string body = webhook_body(one, "sale", "vip");
   CHECK(body ==

@@ -21,7 +21,7 @@ using Event = config::WaitingEvent;
 inline constexpr std::size_t kEventCount = config::kWaitingEventCount;
 using EventSet = std::array<bool, kEventCount>;  // by Event
 
-struct Happening {
+struct TicketEvent {
   Event event = Event::joined;
   TicketId id;
   Time at{};
@@ -36,7 +36,7 @@ struct Happening {
   std::string user{};            // reserved: whose it is, if that is verified; a JSON string
 };
 
-class Happenings {
+class TicketEvents {
  public:
   static constexpr std::size_t kMost = 16'384;  // 2 MiB
 
@@ -55,17 +55,17 @@ class Happenings {
 
   // Until then nothing is noted, and what was is kept.
   void hush(bool is_hushed) { is_hushed_ = is_hushed; }
-  void note(Happening happening) {
-    if (is_hushed_ || !wants(happening.event)) return;
+  void note(TicketEvent ticket_event) {
+    if (is_hushed_ || !wants(ticket_event.event)) return;
     if (size_ == kMost) {
       ++lost_;
       return;
     }
-    ring_[(first_ + size_++) % kMost] = std::move(happening);
+    ring_[(first_ + size_++) % kMost] = std::move(ticket_event);
   }
   // The oldest, in their order.
-  std::vector<Happening> take(std::size_t most) {
-    std::vector<Happening> taken;
+  std::vector<TicketEvent> take(std::size_t most) {
+    std::vector<TicketEvent> taken;
     for (; taken.size() < most && size_ > 0; --size_, first_ = (first_ + 1) % kMost)
       taken.push_back(std::move(ring_[first_]));
     return taken;
@@ -75,7 +75,7 @@ class Happenings {
  private:
   EventSet wanted_{};
   bool is_hushed_ = false;
-  std::vector<Happening> ring_;  // kMost, once any are wanted
+  std::vector<TicketEvent> ring_;  // kMost, once any are wanted
   std::size_t first_ = 0;
   std::size_t size_ = 0;
   std::uint64_t lost_ = 0;

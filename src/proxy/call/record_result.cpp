@@ -1,4 +1,4 @@
-#include "proxy/call/answer_source.hpp"
+#include "proxy/call/record_result.hpp"
 
 #include "http/target.hpp"
 #include "proxy/request/counted_client.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 // The client's network. A tenant by address is one, and a connection's peer is known as one.
 traffic::Tenant client_of(const RequestContext& request) {
-  const traffic::Tenant& tenant = request.subject.tenant;
+  const traffic::Tenant& tenant = request.classification.tenant;
   if (tenant.source == config::TenantKey::client_address && !tenant.value().empty()) return tenant;
   const traffic::Peer& peer = request.client.peer;
   if (!peer.trusted) return peer.tenant;
@@ -33,13 +33,13 @@ void record_result(const RequestContext& request, bool failed) {
   using Kind = overload::SourceKind;
   const std::string_view path = path_of(request.head);
   const traffic::Tenant client = client_of(request);
-  const traffic::Tenant& tenant = request.subject.tenant;
-  overload::AnswerSource source{.traffic_class = request.subject.traffic_class};
+  const traffic::Tenant& tenant = request.classification.tenant;
+  overload::AnswerSource source{.traffic_class = request.classification.traffic_class};
   source[Kind::client] = {index(client.id), client.value()};
   source[Kind::path] = {key_of(request, path), path};
   source[Kind::tenant] = {index(tenant.id), tenant.value()};
-  source[Kind::route] = {index(request.subject.route),
-                         request.config().routes[index(request.subject.route)].name};
+  source[Kind::route] = {index(request.classification.route),
+                         request.config().routes[index(request.classification.route)].name};
   request.signals().record_result(failed, source);
 }
 
