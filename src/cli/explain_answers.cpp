@@ -72,7 +72,7 @@ std::string why_miss(const RuledRequest& request) {
            " has no fallback for it";
   if (!request.route().cache)
     return "The rule degrades by " + mode + ", but route " + request.route().name + " has no cache";
-  return "The rule degrades by " + mode + ", but no stored answer is given to such a request";
+  return "The rule degrades by " + mode + ", but no cached response is given to such a request";
 }
 
 // What happens without a degraded answer. An empty `label` makes it the verdict.

@@ -27,7 +27,7 @@ void describe(Visitor& visit, Cache& x) {
         "How long after that it may still be given, to degrade or in place of an error; an answer "
         "that says so itself, or forbids it, is obeyed.");
   visit(required("max_bytes"), x.max_bytes, Range{64 * kibibyte, tebibyte},
-        "Memory that this route's stored answers may take, over all workers.");
+        "Memory that this route's cached responses may take, over all workers.");
   visit("max_entry_bytes", x.max_entry_bytes, Range{kibibyte, tebibyte},
         "Longest answer that is stored, fields included; default: 1 MiB, but at most an eighth of "
         "max_bytes.");
@@ -37,14 +37,14 @@ void describe(Visitor& visit, Cache& x) {
   visit("methods", x.methods, ListOf<Format>{kStoredMethod, 1, 2},
         "Methods that are answered from the store; only answers to GET are kept.");
   visit("serve", x.serve, ByType{},
-        "When a stored answer is given: to degrade only, or at any time while it is fresh.");
+        "When a cached response is given: to degrade only, or at any time while it is fresh.");
   visit("stale_if_error", x.stale_if_error, ByType{},
-        "Give a stored answer in place of an upstream's failure.");
+        "Give a cached response in place of an upstream's failure.");
   visit("personal", x.personal, fields,
         "Request fields that, as Authorization always does, make an answer one person's: it is "
         "stored only if it says `public` or `s-maxage`, or if the field is part of the key.");
   visit("across_tenants", x.across_tenants, ByType{},
-        "Tenants with an API key or a trusted name share stored answers.");
+        "Tenants with an API key or a trusted name share cached responses.");
   visit(
       "targeted", x.targeted, ListOf<Format>{kRequestField, 0, 4},
       "Fields such as CDN-Cache-Control (RFC 9213), the one with precedence first. The first that "

@@ -121,7 +121,7 @@ void describe_limits(Visitor& visit, WaitingRoom& x) {
   visit("session_ttl_ms", x.sessions.ttl, Range{1000, kDay},
         "Longest session, whether it is used or not.");
   visit("idle_ms", x.sessions.idle, Range{1000, kDay},
-        "A session ends after so long without a request.");
+        "A session ends after so long without a request, or up to 20 s later.");
   visit("expected_stay_ms", x.sessions.expected_stay, Range{1000, kDay},
         "How long a session lasts, as far as you know: max_wait_ms goes by it until the rate of "
         "entry has been measured. Default: idle_ms, and 30 s at most.");

@@ -95,11 +95,11 @@ Families cache_families(const config::Config& config, Workers workers, const Sna
       by_route(counter("spillway_cache_stores_total", "Answers stored or renewed."), routes,
                &Cache::stores),
       by_route(counter("spillway_cache_evictions_total",
-                       "Stored answers that had to make room. Many beside few hits: max_bytes is "
+                       "Cached responses that had to make room. Many beside few hits: max_bytes is "
                        "small."),
                routes, &Cache::evictions),
       by_route(counter("spillway_cache_invalidations_total",
-                       "URIs whose stored answers a POST, PUT or the like made void."),
+                       "URIs whose cached responses a POST, PUT or the like made void."),
                routes, &Cache::invalidations),
       by_route(
           gauge("spillway_cache_bytes", "Memory that the cache takes now, all that belongs to it."),

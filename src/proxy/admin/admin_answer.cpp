@@ -32,7 +32,7 @@ constexpr std::string_view kIndex =
     "<li><a href=\"/healthz\">/healthz</a> the process is alive"
     "<li><a href=\"/readyz\">/readyz</a> traffic may be sent here"
     "<li>POST /reload reads the configuration again"
-    "<li>POST /cache/purge forgets stored answers"
+    "<li>POST /cache/purge forgets cached responses"
     "<li><a href=\"/jobs\">/jobs</a> deferred requests; /jobs/ID one of them"
     "<li>POST /jobs/replay, /jobs/purge and /jobs/ID/cancel change them"
     "<li><a href=\"/rooms\">/rooms</a> waiting rooms; /rooms/NAME, /rooms/NAME/tickets"

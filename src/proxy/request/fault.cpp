@@ -105,7 +105,7 @@ Fault only_if_cached() {
   return {.reason = Reason::not_stored,
           .status = 504,
           .only_stored = true,
-          .detail = "The request asks for a stored answer only, and none is stored."};
+          .detail = "The request asks for a cached response only, and there is none."};
 }
 
 Fault dropped(Reason reason) {

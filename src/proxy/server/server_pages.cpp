@@ -91,7 +91,7 @@ cache::PurgeResult Server::Parts::purge(const cache::PurgeRequest& what) {
   cache::PurgeResult result = generations.current()->route_responses.purge(what, Clock::now());
   if (result.unknown.empty()) {
     log.message(observe::Level::info,
-                "purged " + std::to_string(result.purged) + " stored answers");
+                "purged " + std::to_string(result.purged) + " cached responses");
   }
   return result;
 }

@@ -70,7 +70,7 @@ TEST_CASE("explain says that other misses are refused only for want of room") {
   check_says(explain_rule(R"(,"miss":"fallback")", kCache), "miss      refused (503");
 }
 
-TEST_CASE("explain says why there can be no stored answer and what the miss makes of it") {
+TEST_CASE("explain says why there can be no cached response and what the miss makes of it") {
   std::string out = explain_rule("", "");
   check_says(out, "verdict   allow\n");
   check_says(out, "degrades by stale_ok, but route a has no cache, so its miss counts:");
@@ -87,7 +87,7 @@ TEST_CASE("explain says why there can be no stored answer and what the miss make
   out = explain_rule("", kCache, "POST /a --at OVERLOADED");
   check_says(out, "verdict   allow\n");
   check_says(out, "cache     not for this request");
-  check_says(out, "no stored answer is given to such a request");
+  check_says(out, "no cached response is given to such a request");
 }
 
 TEST_CASE("explain says in any state what goes before a refusal") {
@@ -113,7 +113,8 @@ TEST_CASE("explain says whether skip_downstream is announced or answered with th
   check_says(explain_rule(skip + R"(,"annotate":true)", kFallback), announced);
   const std::string neither = explain_rule(skip + R"(,"annotate":false,"miss":"deny")", "");
   check_says(neither, "annotate false");
-  check_says(neither, "It is not to be announced to the backend, and route a has no fallback for it");
+  check_says(neither,
+             "It is not to be announced to the backend, and route a has no fallback for it");
   check_says(neither, "verdict   depends on the reason");
 }
 
