@@ -11,8 +11,9 @@
 
 namespace spillway::proxy {
 
-// Finds an answer, sends it, and observes the request in any case. A failure to send becomes the
-// answer; another one may replace it as long as the client has got nothing.
+// Finds an answer, sends it, and records the request. If sending fails, the failure is the new
+// answer. While the client has received nothing, substitute() may replace it. Afterwards it stands,
+// and send() breaks the response off: then the loop ends.
 Task<> Exchange::serve(std::optional<Fault> unreadable) {
   request_.metrics().accept();
   Answer answer;
@@ -28,13 +29,13 @@ Task<> Exchange::serve(std::optional<Fault> unreadable) {
       Answer later = co_await defer(*fault);
       answer = std::move(later);
     } else if (fault) {
-      deferral_.keep_expired(*fault);
+      deferral_.keep_expired(*fault);  // as a dead letter, if configured
     }
     const std::optional<Fault> failure = co_await send(answer);
     sent = !failure;
     if (failure) answer = *failure;
   }
-  admission_.end_shadow();
+  admission_.end_shadow();  // the ghost leaves the gate; a refusal that it met is counted
   observe(answer);
 }
 
@@ -44,13 +45,14 @@ Task<Answer> Exchange::find_answer() {
     co_return bad_request(error);
   if (const std::optional<Fault> fault = check_framing()) co_return *fault;
   if (const std::optional<Fault> fault = classify()) co_return *fault;
+  // Own: below `own_path`, for the proxy itself.
   if (const std::optional<std::string_view> own = own_part(request_, services_)) {
     request_.is_own = true;
     const Answer report = co_await own_answer(*own);
     co_return report;
   }
   const cache::Serving serving = lookup_.consult();
-  if (!entrance_.lets_by()) {
+  if (!entrance_.lets_by()) {  // its waiting room has to be asked
     std::optional<Answer> answer = co_await pass_entrance(serving);
     if (answer) co_return std::move(*answer);
   }
@@ -79,8 +81,9 @@ Task<Answer> Exchange::own_answer(std::string_view path) {
   co_return answer;
 }
 
-// Lets the request pass the waiting room of its route, or tells its visitor to wait. A stored
-// response needs no pass.
+// Lets the request pass the waiting room of its route, or tells its visitor to wait. A cached
+// response needs no pass: look_in() only renews a pass or claims a ticket. A visitor whose ticket
+// is not called gets the waiting page.
 Task<std::optional<Answer>> Exchange::pass_entrance(cache::Serving serving) {
   if (cache::is_from_cache(serving)) {
     std::optional<Answer> answer = co_await entrance_.look_in();
@@ -90,23 +93,25 @@ Task<std::optional<Answer>> Exchange::pass_entrance(cache::Serving serving) {
   co_return answer;
 }
 
-// Defers the request even if there is room for it, where its route, its key or its order says so.
+// Defers the request even if there is room for it: its route defers always, its client prefers it,
+// or the proxy drains; its Idempotency-Key has a job; or a job of its order has not ended.
 Task<std::optional<Answer>> Exchange::defer_first() {
   const Deferral::Turn turn = co_await deferral_.turn();
   if (turn == Deferral::Turn::now) co_return std::nullopt;
+  // Another request with this key is being answered: 409.
   if (turn == Deferral::Turn::of_another) co_return idempotency_key_in_flight();
   Answer answer = co_await defer(std::nullopt);
   co_return std::move(answer);
 }
 
-// Writes the request down, to be forwarded later. A client that prefers to wait for a while gets
-// the answer itself if it comes meanwhile.
+// Writes the request down, to be forwarded later. With `Prefer: wait=N` the client gets the job's
+// response if it comes within N seconds, else the 202.
 Task<Answer> Exchange::defer(std::optional<Fault> refused) {
   const Answer answer = co_await deferral_.write_down(std::move(refused));
   if (!is<DeferredRequest>(answer)) co_return answer;
   const bool has_ended = co_await deferral_.wait_for_end();
   if (has_ended) {
-    const std::string applied = deferral_.applied_to_answer();
+    const std::string applied = deferral_.applied_to_answer();  // for Preference-Applied
     const Answer ended = co_await job_resource_.answer_of(deferral_.job().id, applied);
     if (is<JobReport>(ended)) co_return ended;
   }
@@ -126,6 +131,7 @@ Task<Answer> Exchange::ask_upstream() {
     const std::optional<Fault> refused = co_await admission_.wait_in_queue();
     if (refused) co_return *refused;
   }
+  // A permit for what outlives the request: an upgrade or an event stream.
   if (const auto fault = reserve_permit(services_, request_, admission_, call_.permit()))
     co_return *fault;
   const std::optional<Fault> failure = co_await call_.ask();  // connect, send, retry, read the head
@@ -136,7 +142,7 @@ Task<Answer> Exchange::ask_upstream() {
   co_return UpstreamResponse{};
 }
 
-// Replaces a fault: a failure of the upstream by a stored response, a refusal by a stored response
+// Replaces a fault: a failure of the upstream by a cached response, a refusal by a cached response
 // or the fallback. If there is neither, the fault stands and ends the flight.
 void Exchange::substitute(Answer& answer) {
   const Fault* const fault = fault_in(answer);
