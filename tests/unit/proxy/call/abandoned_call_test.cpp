@@ -110,6 +110,25 @@ TEST_CASE("a slot is free with the last byte of the response, in pieces of any s
   }
 }
 
+TEST_CASE("the response of an error is a response: its slot is free with its last byte") {
+  Abandoned request("HTTP/1.1 500 Failed\r\nContent-Length: 4\r\n\r\ndo");
+  REQUIRE(request.asked->is_over);
+  request.asked->call.abandon();
+  request.asked.reset();
+  CHECK_FALSE(request.process.has_free_slot());
+  request.connection.send("ne");
+  CHECK(request.ends());
+  CHECK(request.process.has_free_slot());
+}
+
+TEST_CASE("a response that has come as a whole holds no slot, whatever becomes of it") {
+  Abandoned request(kDone);
+  REQUIRE(request.asked->is_over);
+  request.asked->call.abandon();
+  CHECK(request.process.has_free_slot());
+  CHECK_FALSE(request.is_lingering());
+}
+
 TEST_CASE("a slot is free when the server ends it, or nothing more is to be expected") {
   enum class Event {
     closes,
