@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "dispatch/abandoned_hold.hpp"
 #include "proxy/call/abandoned_call.hpp"
 #include "proxy/call/upstream_call.hpp"
 #include "proxy/request/long_lived.hpp"
@@ -106,14 +107,14 @@ bool UpstreamCall::has_ended_by_failure() const {
 }
 
 // Nearly all responses of the route are complete by then, those of abandoned requests too; if
-// nothing is known, all.
+// nothing is known, all. How long its client would have waited (total_timeout_ms) does not matter.
 TimePoint UpstreamCall::response_expected_by(TimePoint now) const {
   const Duration timeout = request_.upstream_config().response_timeout;
   const auto usual =
       request_.generation->service_time.nearly_longest(request_.classification.route);
-  const Duration hold = request_.generation->hold_times.of(request_.classification.route, now);
-  const Duration longest = std::min(std::max(usual.value_or(timeout), hold), timeout);
-  return std::min(current_.began + longest, deadlines_.response_due());
+  const Duration learned = request_.generation->hold_times.of(request_.classification.route, now);
+  return current_.began +
+         dispatch::hold_past_leaving(now - current_.began, usual, learned, timeout);
 }
 
 RestOfResponse UpstreamCall::rest_of_response() const {
