@@ -25,6 +25,14 @@ constexpr std::size_t kMaxMethod = 32;
 constexpr std::size_t kMaxRequestId = 128;
 constexpr std::size_t kMaxTenant = 64;
 
+// Calls of Log::lose_none(), for any log.
+std::atomic<std::uint64_t> lose_none_calls{0};
+// What a thread has left of the time that the last one gave it.
+struct Patience {
+  std::uint64_t turn = 0;
+  Milliseconds left{};
+};
+
 spdlog::level::level_enum to_spdlog(Level level) {
   switch (level) {
     case Level::debug: return spdlog::level::debug;
@@ -136,20 +144,24 @@ Log::~Log() {
 
 bool Log::is_written(Level level) const { return logger_->should_log(to_spdlog(level)); }
 
-void Log::lose_none(Milliseconds most) { wait_left_.store(most.count()); }
+void Log::lose_none(Milliseconds most) {
+  most_wait_.store(most.count());
+  ++lose_none_calls;
+}
 
 // Half of the queue is for other threads that find room at the same time.
 void Log::wait_for_room() {
   constexpr Milliseconds kLook{1};
-  while (pool_->queue_size() >= queued_lines_ / 2) {
-    if (wait_left_.load() <= 0 || wait_left_.fetch_sub(kLook.count()) <= 0) return;
+  thread_local Patience its;
+  if (const std::uint64_t turn = lose_none_calls.load(); its.turn != turn)
+    its = {turn, Milliseconds(most_wait_.load())};
+  for (; pool_->queue_size() >= queued_lines_ / 2 && its.left > Milliseconds{0}; its.left -= kLook)
     std::this_thread::sleep_for(kLook);
-  }
 }
 
 void Log::write(Level level, std::string_view fields) {
   if (!is_written(level)) return;
-  if (wait_left_.load(std::memory_order_relaxed) > 0) wait_for_room();
+  if (most_wait_.load(std::memory_order_relaxed) > 0) wait_for_room();
   logger_->log(to_spdlog(level), spdlog::string_view_t(fields.data(), fields.size()));
 }
 

@@ -178,9 +178,9 @@ class Log {
   void message(Level level, std::string_view text);
   void access(const AccessLine& line);
 
-  // As a process ends many requests end at once, each with a line. From here on a thread that
+  // As a process ends many requests end at once, each with a line. From here on each thread that
   // writes one waits while the queue is short of room, for `most` in all: an output that takes
-  // nothing must not hold up the end.
+  // nothing must not hold up the end, nor one worker's burst take the others' time.
   void lose_none(Milliseconds most = kMostWait);
 
   // Lines lost since the start: the queue was full, or they could not be written.
@@ -201,7 +201,7 @@ class Log {
   void wait_for_room();
 
   const std::size_t queued_lines_;
-  std::atomic<Milliseconds::rep> wait_left_{0};  // of lose_none()
+  std::atomic<Milliseconds::rep> most_wait_{0};  // of lose_none(), of each thread
   std::shared_ptr<spdlog::details::thread_pool> pool_;
   std::shared_ptr<spdlog::logger> logger_;
   Untrusted untrusted_;

@@ -45,7 +45,7 @@ std::vector<MetricFamily> MetricCollector::Collect() const {
   add_sample(result.emplace_back(counter(
                  "spillway_log_dropped_total",
                  "Log lines lost because stderr was slower than the log or took none; workers "
-                 "wait for it only in a drain, a second in all.")),
+                 "wait for it only in a drain, each for a second in all.")),
              {}, snapshot.log_dropped);
   MetricFamily& phases = result.emplace_back(gauge(
       "spillway_phase",

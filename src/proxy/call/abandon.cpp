@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "dispatch/abandoned_hold.hpp"
 #include "proxy/call/abandoned_call.hpp"
 #include "proxy/call/upstream_call.hpp"
 #include "proxy/request/long_lived.hpp"
@@ -19,20 +20,22 @@ bool is_above_part(Upstream& upstream, std::size_t server) {
 
 }  // namespace
 
-void UpstreamCall::abandon(const http::BodyReader* body) {
+void UpstreamCall::abandon() {
   const TimePoint now = services_.now();
   if (!connection_ || !admission_.has_slot() || !current_.sent_any) return drop();
   const bool has_head = current_.head == Head::received;
   if (has_head && is_event_stream(request_.head.method, response_)) return drop();
   const bool has_timed_out = may_answer_too_late();
-  if (so_far_.has_server_failed && !has_timed_out) return drop();
+  if (has_ended_by_failure() && !has_timed_out) return drop();
+  RestOfResponse rest = rest_of_response();
+  if (rest.has_ended()) return drop();
   std::optional<AbandonedRequest::AtWork> at_work;
   // After a timeout nothing is learned: what is learned is for waits that it bounds.
   if (!has_timed_out && current_.at_work_since && !admission_.announces_degrade()) {
     at_work = {request_.classification.route, *current_.at_work_since,
                !has_head && !expects_long_response(request_.head, request_.upgrade)};
   }
-  const TimePoint until = has_timed_out ? hold_ends(now) : response_expected_by();
+  const TimePoint until = has_timed_out ? hold_ends(now) : response_expected_by(now);
   // Longer than was expected already: how much longer is not known.
   if (at_work && until <= now)
     request_.generation->hold_times.outlasted(at_work->route, now - at_work->since, now);
@@ -49,7 +52,7 @@ void UpstreamCall::abandon(const http::BodyReader* body) {
        .until = until,
        .timed_out_upstream =
            has_timed_out ? std::optional(request_.classification.upstream) : std::nullopt,
-       .rest = rest_of_response(body),
+       .rest = std::move(rest),
        .block = of_head > 0 ? std::move(block_) : Block(),
        .received = of_head,
        .at_work = at_work,
@@ -98,22 +101,26 @@ bool UpstreamCall::waits_in_vain() const {
                                      .lets_through(connection_->server());
 }
 
+// Not by the status of its response: that may still be on its way.
+bool UpstreamCall::has_ended_by_failure() const {
+  return so_far_.has_server_failed && (current_.head != Head::received || so_far_.has_broken_off);
+}
+
 // Nearly all responses of the route are complete by then, those of abandoned requests too; if
-// nothing is known, all.
-TimePoint UpstreamCall::response_expected_by() const {
+// nothing is known, all. How long its client would have waited (total_timeout_ms) does not matter.
+TimePoint UpstreamCall::response_expected_by(TimePoint now) const {
   const Duration timeout = request_.upstream_config().response_timeout;
   const auto usual =
       request_.generation->service_time.nearly_longest(request_.classification.route);
-  const Duration hold =
-      request_.generation->hold_times.of(request_.classification.route, services_.now());
-  const Duration longest = std::min(std::max(usual.value_or(timeout), hold), timeout);
-  return std::min(current_.began + longest, deadlines_.response_due());
+  const Duration learned = request_.generation->hold_times.of(request_.classification.route, now);
+  return current_.began +
+         dispatch::hold_past_leaving(now - current_.began, usual, learned, timeout);
 }
 
-RestOfResponse UpstreamCall::rest_of_response(const http::BodyReader* body) const {
+RestOfResponse UpstreamCall::rest_of_response() const {
   if (current_.head != Head::received)
     return {{.head_bytes = request_.limits().header_bytes}, request_.head.method};
-  if (body != nullptr) return RestOfResponse(*body);
+  if (reader_) return RestOfResponse(*reader_);
   RestOfResponse rest(http::BodyReader(response_.framing, http::BodyReader::kNoLimit,
                                        http::BodyReader::MessageKind::response));
   const std::size_t head_end = state_.checked_to();

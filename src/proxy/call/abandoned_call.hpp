@@ -3,7 +3,7 @@
 // * the upstream has ended it: its response is complete, or the connection is closed. That is
 //   half-closed, so that an upstream that watches its clients can stop at once;
 // * or `until`, by when nearly all responses of its route are complete, and those of its abandoned
-//   requests were (HoldTimes);
+//   requests were, two seconds after it was left at the earliest (dispatch::hold_past_leaving);
 // * or, of one that timed out, its server gets no more requests: a circuit opened, or it was
 //   ejected. A server that swallows requests holds no slot that the others are waiting for.
 // There are never more of them than slots. Without them impatient clients would put more to work in

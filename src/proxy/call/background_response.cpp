@@ -16,8 +16,7 @@ Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& 
     return BackgroundRead{Status::failed, call.fail_after_head(fault)};
   };
   RelayState& state = call.state();
-  http::BodyReader reader(call.response().framing, http::BodyReader::kNoLimit,
-                          http::BodyReader::MessageKind::response);
+  http::BodyReader& reader = call.begin_body();
   if (reader.done()) state.upstream_done();
   const std::span<char> block = call.block().bytes();
   for (Wanted wanted = Wanted::more;;) {

@@ -35,6 +35,7 @@ class RestOfResponse {
 
   Next read(std::string_view received);
   bool awaits_head() const { return head_.has_value(); }
+  bool has_ended() const { return !head_ && body_.done(); }
 
  private:
   Next read_head(std::string_view received);

@@ -340,6 +340,11 @@ void UpstreamCall::finish() {
   admission_.release_slot(now);
 }
 
+http::BodyReader& UpstreamCall::begin_body() {
+  return reader_.emplace(response_.framing, http::BodyReader::kNoLimit,
+                         http::BodyReader::MessageKind::response);
+}
+
 UpstreamPtr UpstreamCall::detach() {
   record_result(request_, false);
   count_success();
@@ -355,9 +360,8 @@ void UpstreamCall::on_body_bytes() {
 Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
   // By its status, or since it was late: it is one failure.
   const bool is_counted = std::exchange(so_far_.has_server_failed, true);
-  // In the background nothing says where its response ends.
-  so_far_.has_timed_out =
-      session_ != nullptr && fault.failure == observe::ServerFailure::body_timeout;
+  so_far_.has_broken_off = true;
+  so_far_.has_timed_out = fault.failure == observe::ServerFailure::body_timeout;
   if (!is_servers_fault) call_.ignore();
   if (is_servers_fault) record_result(request_, true);
   if (!call_.has_ended()) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "http/body.hpp"
 #include "http/response_reader.hpp"
 #include "proxy/cache/cache_lookup.hpp"
 #include "proxy/call/rest_of_response.hpp"
@@ -59,6 +60,10 @@ class UpstreamCall {
   // The block with the head and the bytes received behind it.
   Block& block() { return block_; }
   RelayState& state() { return state_; }
+  // Its body is read from now on, by this: so it is known where the response ends, also once the
+  // request is abandoned.
+  http::BodyReader& begin_body();
+  http::BodyReader& body_reader() { return *reader_; }
   UpstreamConnection& connection() { return *connection_; }
   // One of limits.tunnels, for what the response may become, or has become.
   TunnelPermit& permit() { return permit_; }
@@ -78,9 +83,8 @@ class UpstreamCall {
     admission_.abandon_slot(services_.now()).release();
     permit_ = {};
   }
-  // The same; later, if the upstream may be at work on the request (AbandonedCall). `body`: what
-  // has been read of the response's, if more than came with its head.
-  void abandon(const http::BodyReader* body = nullptr);
+  // The same; later, if the upstream may be at work on the request (AbandonedCall).
+  void abandon();
   // A response that still arrives a second after its head counts as a success of the server: it may
   // take for ever to end.
   void on_body_bytes();
@@ -123,8 +127,9 @@ class UpstreamCall {
     std::uint32_t pauses = 0;   // before retries
     bool was_replaced = false;  // a kept connection was found closed
     bool has_server_failed = false;
-    bool has_timed_out = false;  // the same: no response in time, or no more of it
-    bool was_sent = false;       // in one before the current
+    bool has_timed_out = false;   // the same: no response in time, or no more of it
+    bool has_broken_off = false;  // the same, behind the head
+    bool was_sent = false;        // in one before the current
     TimePoint answered_at{};
   };
 
@@ -139,10 +144,11 @@ class UpstreamCall {
   void record_latency(std::optional<TimePoint> since);
   void report(const Fault* fault);
   void count_success();
-  TimePoint response_expected_by() const;
+  bool has_ended_by_failure() const;
+  TimePoint response_expected_by(TimePoint now) const;
   bool may_answer_too_late() const;
   TimePoint hold_ends(TimePoint now) const;
-  RestOfResponse rest_of_response(const http::BodyReader* body) const;
+  RestOfResponse rest_of_response() const;
   void close() {
     if (!connection_) return;
     connection_->retire();
@@ -170,6 +176,7 @@ class UpstreamCall {
   http::ResponseHead response_;
   Block block_;
   RelayState state_;
+  std::optional<http::BodyReader> reader_;  // of its body, once that is read
   SoFar so_far_;
   Current current_;
 };

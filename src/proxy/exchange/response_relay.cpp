@@ -23,11 +23,8 @@ constexpr Duration kLookAgain = std::chrono::milliseconds(100);
 
 Task<std::optional<Fault>> ResponseRelay::run() {
   const http::ResponseHead& response = to_.call.response();
-  reader_ = http::BodyReader(response.framing, http::BodyReader::kNoLimit,
-                             http::BodyReader::MessageKind::response);
-  has_begun_ = true;
   dechunks_ = to_.session.dechunks(response.framing);
-  if (reader_.done()) state().upstream_done();
+  if (to_.call.begin_body().done()) state().upstream_done();
   to_.fill.begin(response, to_.admission.dispatched(), to_.admission.announces_degrade());
   if (const std::optional<Fault> fault = check()) co_return fault;
   if (!state().is_upstream_done() && is_event_stream(to_.request.head.method, response)) {
@@ -72,7 +69,7 @@ Task<std::optional<Fault>> ResponseRelay::run() {
 // Checks the bytes received since the last call.
 std::optional<Fault> ResponseRelay::check() {
   const CheckedBody checked =
-      check_received(reader_, state(), to_.call.block().bytes(), dechunks_,
+      check_received(reader(), state(), to_.call.block().bytes(), dechunks_,
                      [this](std::string_view content) { to_.fill.append(content); });
   if (checked.error != http::Error::none) return fail(upstream_invalid(checked.error));
   if (checked.has_surplus) to_.call.response().keep_alive = false;
@@ -101,14 +98,14 @@ std::optional<Fault> ResponseRelay::begin_event_stream() {
 void ResponseRelay::drop_event_stream(observe::TunnelEnd how) {
   AbandonedCall::begin(
       to_.services, left_event_stream(std::move(stream_connection_), std::move(to_.call.permit()),
-                                      how, reader_, to_.services.now()));
+                                      how, reader(), to_.services.now()));
   is_event_stream_ = false;
 }
 
 EventStream::Parts ResponseRelay::take_event_stream(Stay stay) {
   return {.connection = std::move(stream_connection_),
           .block = std::move(to_.call.block()),
-          .reader = reader_,
+          .reader = reader(),
           .permit = std::move(to_.call.permit()),
           .idle_timeout = to_.request.limits().tunnel_idle_timeout,
           .dechunks = dechunks_,
@@ -132,7 +129,7 @@ bool ResponseRelay::start_response() {
 // The rest of the body is long and needs no inspection.
 bool ResponseRelay::may_splice() const {
   return to_.call.response().framing.kind == http::Framing::Kind::length &&
-         reader_.remaining() >= kWorthAPipe && !to_.fill.is_filling();
+         reader().remaining() >= kWorthAPipe && !to_.fill.is_filling();
 }
 
 RelayState::Next ResponseRelay::next() const {
@@ -152,7 +149,7 @@ ResponseRelay::Moved ResponseRelay::move_some() {
 // is still to come may fit there. `nothing`: it does not fit, or not yet, or there is no slot.
 ResponseRelay::Spilled ResponseRelay::spill() {
   const bool is_counted = to_.call.response().framing.kind == http::Framing::Kind::length;
-  const std::uint64_t rest = is_counted ? reader_.remaining() : 0;
+  const std::uint64_t rest = is_counted ? reader().remaining() : 0;
   BlockPool& blocks = to_.services.large_blocks;
   const std::uint64_t needed = pipe_.size() + rest + 2 * blocks.block_size();
   if (!to_.admission.has_slot()) return Spilled::nothing;
@@ -203,18 +200,18 @@ ResponseRelay::Moved ResponseRelay::send_some() {
 
 ResponseRelay::Moved ResponseRelay::receive_some() {
   UpstreamConnection& upstream = to_.call.connection();
-  const IoResult result = pipe_ ? upstream.receive_into(pipe_, reader_.remaining())
+  const IoResult result = pipe_ ? upstream.receive_into(pipe_, reader().remaining())
                                 : upstream.receive(to_.call.block().bytes().subspan(state().end()));
   if (result.status == IoResult::Status::would_block) return {};
   if (result.status == IoResult::Status::done) to_.call.on_body_bytes();
   if (result.status != IoResult::Status::done) {
     const http::Error error =
-        result.status == IoResult::Status::end ? reader_.end_of_input() : http::Error::truncated;
+        result.status == IoResult::Status::end ? reader().end_of_input() : http::Error::truncated;
     if (error != http::Error::none) return {.fault = fail(upstream_invalid(error))};
     state().upstream_done();
   } else if (pipe_) {
-    reader_.pass(result.bytes);
-    if (reader_.done()) state().upstream_done();
+    reader().pass(result.bytes);
+    if (reader().done()) state().upstream_done();
   } else {
     state().received(result.bytes);
     if (const std::optional<Fault> fault = check()) return {.fault = fault};

@@ -51,9 +51,6 @@ class ResponseRelay {
   // and the bytes received with it. A fault: the response could not be started, or broke off.
   Task<std::optional<Fault>> run();
 
-  // What has been read of the response's body; null before it has begun.
-  const http::BodyReader* body() const { return has_begun_ ? &reader_ : nullptr; }
-
   // See Spill::keeps_space().
   bool keeps_space(TimePoint now) const { return spill_.keeps_space(now); }
 
@@ -83,14 +80,13 @@ class ResponseRelay {
   void finish_upstream();
   RelayState::Next next() const;
   RelayState& state() const { return to_.call.state(); }
+  http::BodyReader& reader() const { return to_.call.body_reader(); }
 
   Parts to_;
-  http::BodyReader reader_{{}, 0, http::BodyReader::MessageKind::response};
   Pipe pipe_;
   Spill spill_;
   UpstreamPtr stream_connection_;  // of an event stream
   Duration held_back_{};           // how long the upstream could not be read for the client's sake
-  bool has_begun_ = false;
   bool dechunks_ = false;
   bool is_event_stream_ = false;
 };

@@ -73,7 +73,7 @@ http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) con
 // A refusal, or an error of the upstream: what the proxy says itself.
 Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
   // With a slow client the upstream has been waiting, not working: its slot is freed at once.
-  fault.reason == Reason::slow_client ? call_.drop() : call_.abandon(relay_.body());
+  fault.reason == Reason::slow_client ? call_.drop() : call_.abandon();
   if (session_.has_started()) {  // too late for another response; this one must not look complete
     session_.abort();
     co_return std::nullopt;

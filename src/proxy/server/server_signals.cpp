@@ -161,12 +161,16 @@ class Server::SignalLoop {
     if (reloading_ == 0 && !is_ending()) supervisor_.status(status_);
   }
 
-  // Ready once both ports accept connections.
+  // Ready once both ports accept connections. In the delay of the drain a load balancer still asks
+  // for /readyz; in the drain the port is left to the next process.
   void await_admin(bool is_started) {
-    if (is_started) return supervisor_.ready(status_);
+    if (is_started) {
+      if (!is_ending()) supervisor_.ready(status_);
+      return;
+    }
     admin_timer_.expires_after(kAdminRetryInterval);
     admin_timer_.async_wait([this](const boost::system::error_code&) {
-      if (!is_ending()) await_admin(starts_admin());
+      if (parts_.phase.load() != observe::Phase::draining) await_admin(starts_admin());
     });
   }
 

@@ -148,6 +148,31 @@ TEST_CASE("a process that starts while another one drains serves, and then has i
   CHECK(next.wait() == 0);
 }
 
+TEST_CASE("a process that waits for its admin port has it in the delay of its drain, too") {
+  DrainingProxy former;
+  const std::uint16_t admin_port = former.admin_port();
+  const TemporaryDirectory directory;
+  const json settings =
+      configuration({"127.0.0.1:1"}, {{"listen", {{"port", 0}}},
+                                      {"admin", {{"port", admin_port}}},
+                                      {"limits", {{"drain_delay_ms", 3'600'000}}}});
+  ChildProcess next({in_build("spillway"), "run", "--config",
+                     directory.write("spillway.json", settings.dump()).string()});
+  REQUIRE(next.wait_for_output("a Spillway that drains has the admin port"));
+  REQUIRE(next.wait_for_output(R"("listener":"proxy")"));
+  next.signal(SIGTERM);
+  REQUIRE(next.wait_for_output(R"("event":"drain_delay")"));
+  former.answer();
+  CHECK(former.process().wait() == 0);
+  CHECK(next.wait_for_output(R"("listener":"admin")"));
+  const Message ready =
+      RawClient(admin_port).ask("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  CHECK(ready.status() == 503);
+  CHECK(ready.body.find("\"draining\"") != std::string::npos);
+  next.signal(SIGTERM);
+  CHECK(next.wait() == 0);
+}
+
 TEST_CASE("a process whose admin port another server takes meanwhile says so and serves on") {
   DrainingProxy former;
   const std::uint16_t admin_port = former.admin_port();

@@ -305,6 +305,23 @@ TEST_CASE("at the end of the process a burst beyond the queue waits for the outp
   CHECK(log.dropped() == 0);
 }
 
+TEST_CASE("at the end of the process the burst of one thread leaves the others their patience") {
+  const auto sink = std::make_shared<StuckSink>();
+  Log log({}, sink, 16);
+  log.reloaded(2);
+  sink->wait_until_stuck();
+  log.lose_none(Milliseconds{20});
+  std::thread burst([&] {
+    for (int i = 0; i < 116; ++i) log.message(Level::info, "more");
+  });
+  burst.join();
+  CHECK(log.dropped() == 100);
+  const TimePoint began = Clock::now();
+  log.message(Level::info, "of another");
+  CHECK(Clock::now() - began >= Milliseconds{20});
+  sink->let_go();
+}
+
 TEST_CASE("an output that takes nothing holds up no end of the process") {
   const auto sink = std::make_shared<StuckSink>();
   Log log({}, sink, 16);

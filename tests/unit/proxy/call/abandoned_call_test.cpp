@@ -16,6 +16,7 @@
 namespace spillway::proxy {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 const std::string kDone = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone";
@@ -108,6 +109,58 @@ TEST_CASE("a slot is free with the last byte of the response, in pieces of any s
       CHECK(request.learned_hold() > Duration{0});
     }
   }
+}
+
+TEST_CASE("the response of an error is a response: its slot is free with its last byte") {
+  Abandoned request("HTTP/1.1 500 Failed\r\nContent-Length: 4\r\n\r\ndo");
+  REQUIRE(request.asked->is_over);
+  request.asked->call.abandon();
+  request.asked.reset();
+  CHECK_FALSE(request.process.has_free_slot());
+  request.connection.send("ne");
+  CHECK(request.ends());
+  CHECK(request.process.has_free_slot());
+}
+
+TEST_CASE("a response that has come as a whole holds no slot, whatever becomes of it") {
+  Abandoned request(kDone);
+  REQUIRE(request.asked->is_over);
+  request.asked->call.abandon();
+  CHECK(request.process.has_free_slot());
+  CHECK_FALSE(request.is_lingering());
+}
+
+TEST_CASE("a slot is kept for two seconds at least, also where only quick answers were seen") {
+  Abandoned request;
+  for (int n = 0; n < 30; ++n)
+    request.process.generation->service_time.record(RouteId{}, milliseconds(2), request.began);
+  const TimePoint left = request.began + milliseconds(15);
+  request.process.loop.begin_event(left);
+  request.client_leaves();
+  REQUIRE(request.is_lingering());
+  Swept& lingering = *request.process.owner.swept.front();
+  const TimePoint until = left + seconds(2);
+  request.process.loop.begin_event(until - milliseconds(1));
+  lingering.wake_if_late(until - milliseconds(1));
+  REQUIRE(request.is_lingering());
+  CHECK_FALSE(request.process.has_free_slot());
+  request.process.loop.begin_event(until);
+  lingering.wake_if_late(until);
+  CHECK_FALSE(request.is_lingering());
+  CHECK(request.process.has_free_slot());
+  CHECK(request.learned_hold() > seconds(4));  // the next one's is longer
+}
+
+TEST_CASE("how long a client would have waited does not bound its upstream's work") {
+  Abandoned request({}, {},
+                    [](nlohmann::json& all) { all["upstreams"][0]["total_timeout_ms"] = 1000; });
+  request.client_leaves();
+  REQUIRE(request.is_lingering());
+  const TimePoint later = request.began + seconds(20);
+  request.process.loop.begin_event(later);
+  request.process.owner.swept.front()->wake_if_late(later);
+  CHECK(request.is_lingering());
+  CHECK_FALSE(request.process.has_free_slot());
 }
 
 TEST_CASE("a slot is free when the server ends it, or nothing more is to be expected") {

@@ -54,7 +54,7 @@ TEST_CASE("an event stream without a permit is refused, and its server learns of
     CHECK(it.fault->status == 503);
     CHECK_FALSE(it.relay.is_long_lived());
     CHECK_FALSE(it.asked.session.has_started());
-    it.asked.call.abandon(it.relay.body());
+    it.asked.call.abandon();
     CHECK(it.process.has_free_slot());
     CHECK(runs_until(it.process,
                      [&] { return it.connection.end() != SteppedConnection::End::none; }));

@@ -99,7 +99,7 @@ TEST_CASE("a response that breaks fails its server, and what had come is with th
     CHECK(it.asked.session.sent == c.sent);
     CHECK(it.asked.failures() == 1);
     CHECK(it.asked.failures(c.failure) == 1);
-    it.asked.call.abandon(it.relay.body());
+    it.asked.call.abandon();
     CHECK(it.process.has_free_slot());
   }
 }
@@ -176,7 +176,7 @@ TEST_CASE("a client that leaves within a response is held against no server") {
     REQUIRE(it.ends());
     CHECK(it.reason() == Reason::client_gone);
     CHECK(it.asked.failures() == 0);
-    it.asked.call.abandon(it.relay.body());
+    it.asked.call.abandon();
     CHECK_FALSE(it.process.has_free_slot());  // its upstream is at work still
     it.connection.send(how == Leaves::while_it_waits ? "llo" : "lo");
     CHECK(runs_until(it.process, [&] { return it.process.owner.swept.empty(); }));
