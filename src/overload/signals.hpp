@@ -69,7 +69,15 @@ struct InRotation {
   std::size_t servers = 1;
   std::size_t in = 1;           // of these, at least 1
   std::uint32_t elsewhere = 0;  // requests in flight at the others
+  double part = 1;              // of the slots that all servers have, above 0
 };
+
+// `usable`: how many of `slots` are to be used now, those of the requests `elsewhere` included.
+constexpr double part_in_rotation(std::uint32_t usable, std::uint32_t elsewhere,
+                                  std::uint32_t slots) {
+  const std::uint32_t theirs = usable > elsewhere ? usable - elsewhere : 1;
+  return theirs < slots ? double(theirs) / double(slots) : 1;
+}
 
 struct TickInput {
   std::span<const SignalShard* const> shards;   // the same ones in every tick

@@ -338,7 +338,8 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now, const EventL
        .tenants = tenants,
        .has_refused = budgets_.take_has_refused(),
        .wall = now.time_since_epoch() + ahead,
-       .rotation = servers_ != nullptr ? servers_->in_rotation(now) : overload::InRotation{}},
+       .rotation = servers_ != nullptr ? servers_->in_rotation(controller_.limit(), now)
+                                       : overload::InRotation{}},
       now);
   returns_.booking.measure(overload::shown_capacity(controller_.signals(), scheduler_.mean_hold()),
                            now);

@@ -116,6 +116,8 @@ void Control::tick(Ticker& ticker, TimePoint now) {
   upstream.servers.up();  // notices those that are back
   upstream.gate.read_load(ticker.load, now);
   const resilience::Rotation rotation = upstream.servers.rotation();
+  const std::uint32_t slots = upstream.gate.limit_of_all();
+  const std::uint32_t elsewhere = upstream.servers.elsewhere(slots);
   Duration lag{0};
   double use = 0, all_use = 0;  // of the worker that lags most, and of all together
   for (const auto& worker : workers_) {
@@ -144,7 +146,8 @@ void Control::tick(Ticker& ticker, TimePoint now) {
        .wall = std::chrono::system_clock::now().time_since_epoch(),
        .rotation = {.servers = rotation.all.size(),
                     .in = rotation.servers_in(),
-                    .elsewhere = rotation.elsewhere(upstream.servers.in_flight)}},
+                    .elsewhere = elsewhere,
+                    .part = overload::part_in_rotation(ticker.load.limit, elsewhere, slots)}},
       now);
   limit(upstream, result.limit, now);
   upstream.returns.measure(
