@@ -72,6 +72,13 @@ struct InRotation {
   double part = 1;              // of the slots that all servers have, above 0
 };
 
+// What one of several servers has done so far, and has in flight now.
+struct ServerTick {
+  std::uint64_t succeeded = 0;  // responses other than 5xx; only grows
+  std::uint32_t in_flight = 0;
+  bool is_in = true;  // in rotation
+};
+
 // `usable`: how many of `slots` are to be used now, those of the requests `elsewhere` included.
 constexpr double part_in_rotation(std::uint32_t usable, std::uint32_t elsewhere,
                                   std::uint32_t slots) {
@@ -98,6 +105,7 @@ struct TickInput {
   bool is_normal = true;                             // the state before this tick
   Duration wall{0};                                  // since the Unix epoch, by the machine's clock
   InRotation rotation{};
+  std::span<const ServerTick> servers = {};  // of several; the same ones in every tick
 };
 
 // Owned by the control thread, one per upstream. Windows are window_ms long in slices of one

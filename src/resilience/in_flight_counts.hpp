@@ -37,6 +37,13 @@ class InFlightCounts {
       count.former.fetch_add(1, std::memory_order_relaxed);
     count.now.fetch_add(1, std::memory_order_relaxed);
   }
+  // Of several servers.
+  void count_success(std::size_t server) {
+    if (counts_.size() > 1) counts_[server].succeeded.fetch_add(1, std::memory_order_relaxed);
+  }
+  std::uint64_t succeeded(std::size_t server) const {
+    return counts_[server].succeeded.load(std::memory_order_relaxed);
+  }
   // What is in flight there now was sent before. A request that begins or ends at the same moment
   // may count wrongly until the next trial.
   void begin_trial(std::size_t server) {
@@ -60,6 +67,7 @@ class InFlightCounts {
     std::atomic<std::uint32_t> now{0};
     std::atomic<std::int32_t> former{0};  // of these, sent before the last trial began
     std::atomic<Trial> trial{0};
+    std::atomic<std::uint64_t> succeeded{0};  // only grows
   };
   std::vector<Count> counts_;
 };

@@ -68,11 +68,11 @@ struct Rotation {
       sum += in_flight(rest.front()).all;
     return sum;
   }
-  // How many of `slots` are to be used now.
+  // How many of `slots` are to be used now. `parts`: of them.
   template <class Flying>
-  std::uint32_t usable(std::uint32_t slots, const Flying& in_flight) const {
+  std::uint32_t usable(std::uint32_t slots, const SlotParts& parts, const Flying& in_flight) const {
     if (is_whole()) return slots;
-    std::uint64_t sum = SlotParts(slots, all.size()).of(in);
+    std::uint64_t sum = parts.of(in);
     for (ServerSet rest = all - in; !rest.empty(); rest.erase(rest.front())) {
       const InFlight its = in_flight(rest.front());
       sum += its.all + (on_trial.contains(rest.front()) && its.of_trial() == 0 ? 1 : 0);

@@ -20,7 +20,9 @@ ServersModel::ServersModel(const config::Upstream& settings, std::size_t servers
       ejects_(resilience::ejection_limits(settings.ejection, servers).max_ejected > 0),
       budget_({.ratio = settings.retries.budget_ratio,
                .min_per_second = settings.retries.budget_per_second}),
-      in_flight_(servers) {
+      in_flight_(servers),
+      shares_(servers),
+      ticks_(servers) {
   if (!settings.circuit_breaker) return;
   for (std::size_t i = 0; i < servers; ++i)
     breakers_.emplace_back(resilience::circuit_breaker_limits(*settings.circuit_breaker));
@@ -65,7 +67,7 @@ std::size_t ServersModel::choose(ServerSet among, TimePoint now) {
   if (among.size() == 1) return among.front();
   const ServerSet up = among - ejections_.ejected(now);
   const resilience::Rotation rotation = this->rotation(now);
-  const resilience::SlotParts parts(slots_, all_.size());
+  const resilience::SlotParts parts(slots_, shares_);
   return resilience::choose(
       settings_.balance, up.empty() ? among : up, turn_, random_,
       [&](std::size_t server) { return rotation.load(server, parts, in_flight_.of(server)); });
@@ -82,22 +84,25 @@ resilience::Rotation ServersModel::rotation(TimePoint now) {
 resilience::InFlight ServersModel::counted(std::size_t server, std::uint32_t slots) const {
   resilience::InFlight its = in_flight_.of(server);
   if (settings_.overload.mode == config::Mode::shadow)
-    its.all = std::min(its.all, resilience::SlotParts(slots, all_.size()).of(server));
+    its.all = std::min(its.all, resilience::SlotParts(slots, shares_).of(server));
   return its;
 }
 
 std::uint32_t ServersModel::usable(std::uint32_t slots, TimePoint now) {
-  return rotation(now).usable(slots, [&](std::size_t server) { return counted(server, slots); });
+  return rotation(now).usable(slots, resilience::SlotParts(slots, shares_),
+                              [&](std::size_t server) { return counted(server, slots); });
 }
 
 overload::InRotation ServersModel::in_rotation(std::uint32_t slots, TimePoint now) {
   const resilience::Rotation rotation = this->rotation(now);
   const auto its = [&](std::size_t server) { return counted(server, slots); };
   const std::uint32_t elsewhere = rotation.elsewhere(its);
-  return {.servers = all_.size(),
-          .in = rotation.servers_in(),
-          .elsewhere = elsewhere,
-          .part = overload::part_in_rotation(rotation.usable(slots, its), elsewhere, slots)};
+  return {
+      .servers = all_.size(),
+      .in = rotation.servers_in(),
+      .elsewhere = elsewhere,
+      .part = overload::part_in_rotation(
+          rotation.usable(slots, resilience::SlotParts(slots, shares_), its), elsewhere, slots)};
 }
 
 std::optional<Duration> ServersModel::retry(Request& request, TimePoint due, TimePoint now) {
@@ -129,7 +134,18 @@ void ServersModel::end(Request& request, CallResult result, TimePoint now) {
   if (!request.call.is_open) return;
   request.call.is_open = false;
   in_flight_.end(request.call.server, request.call.trial);
+  if (result == CallResult::success) in_flight_.count_success(request.call.server);
   record(request.call.server, request.call.of_circuit, result, now);
+}
+
+std::span<const overload::ServerTick> ServersModel::ticks(TimePoint now) {
+  const ServerSet in = rotation(now).in;
+  for (std::size_t i = 0; i < ticks_.size(); ++i) {
+    ticks_[i].succeeded = in_flight_.succeeded(i);
+    ticks_[i].in_flight = in_flight_[i];
+    ticks_[i].is_in = in.contains(i);
+  }
+  return ticks_;
 }
 
 bool ServersModel::linger(Request& request, TimePoint now) {
@@ -139,7 +155,7 @@ bool ServersModel::linger(Request& request, TimePoint now) {
   ServerSet up = all_ - ejections_.ejected(now);
   if (up.empty()) up = all_;
   if (!up.contains(server)) return false;
-  const resilience::SlotParts parts(slots_, all_.size());
+  const resilience::SlotParts parts(slots_, shares_);
   if (up.size() > 1 && !rotation(now).load(server, parts, in_flight_.of(server)).has_room())
     return false;
   keep(request);

@@ -58,6 +58,8 @@ class ServersModel {
 
   // So many slots are divided among the servers from now on; before that none lacks room.
   void divide(std::uint32_t slots) { slots_ = slots; }
+  void share(std::span<const double> weights) { shares_.set(weights); }
+  std::span<const overload::ServerTick> ticks(TimePoint now);
   // Of `slots`: see resilience::Rotation.
   std::uint32_t usable(std::uint32_t slots, TimePoint now);
   overload::InRotation in_rotation(std::uint32_t slots, TimePoint now);
@@ -82,6 +84,8 @@ class ServersModel {
   std::deque<resilience::CircuitBreaker> breakers_;  // by server; empty: there are none
   resilience::RetryBudget budget_;
   resilience::InFlightCounts in_flight_;
+  resilience::ServerShares shares_;
+  std::vector<overload::ServerTick> ticks_;
   resilience::ServerSet on_trial_;
   std::uint32_t slots_ = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t turn_ = 0;

@@ -34,6 +34,7 @@ Servers::Servers(const config::Upstream& settings)
       config_(settings),
       all_(ServerSet::first(settings.servers.size())),
       ejection_enabled_(limits_of(settings).max_ejected > 0),
+      shares_(settings.servers.size()),
       ejections_(limits_of(settings), settings.servers.size()),
       health_(settings.servers.size(), health_of(settings)),
       last_checks_(settings.servers.size()),
@@ -66,19 +67,20 @@ resilience::InFlight Servers::counted(std::size_t server,
 }
 
 std::uint32_t Servers::usable_now(std::uint32_t slots) const {
-  const resilience::SlotParts parts(slots, all_.size());
-  return rotation().usable(slots, [&](std::size_t server) { return counted(server, parts); });
+  const resilience::SlotParts parts(slots, shares_);
+  return rotation().usable(slots, parts,
+                           [&](std::size_t server) { return counted(server, parts); });
 }
 
 std::uint32_t Servers::elsewhere(std::uint32_t slots) const {
   if (is_whole()) return 0;
-  const resilience::SlotParts parts(slots, all_.size());
+  const resilience::SlotParts parts(slots, shares_);
   return rotation().elsewhere([&](std::size_t server) { return counted(server, parts); });
 }
 
 bool Servers::is_above_part(std::size_t server, std::uint32_t slots) {
   if (up().size() <= 1) return false;
-  const resilience::SlotParts parts(slots, all_.size());
+  const resilience::SlotParts parts(slots, shares_);
   const resilience::ServerLoad load = rotation().load(server, parts, in_flight.of(server));
   return load.in_flight > load.part;
 }
@@ -88,7 +90,7 @@ std::size_t Servers::choose(ServerSet among, std::uint64_t turn, Random& random,
   if (among.size() == 1) return among.front();
   const ServerSet up_among = among & up();
   const resilience::Rotation now = rotation();
-  const resilience::SlotParts parts(slots, all_.size());
+  const resilience::SlotParts parts(slots, shares_);
   return resilience::choose(
       config_.balance, up_among.empty() ? among : up_among, turn, random,
       [&](std::size_t server) { return now.load(server, parts, in_flight.of(server)); });

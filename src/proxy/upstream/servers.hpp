@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "resilience/in_flight_counts.hpp"
 #include "resilience/rotation.hpp"
 #include "resilience/server_set.hpp"
+#include "resilience/server_shares.hpp"
 #include "resilience/token_bucket.hpp"
 
 namespace spillway::proxy {
@@ -50,6 +52,8 @@ class Servers {
   std::uint32_t usable(std::uint32_t slots) const { return is_whole() ? slots : usable_now(slots); }
   // In flight at servers that are not in rotation, so far as it counts.
   std::uint32_t elsewhere(std::uint32_t slots) const;
+  // By these weights the slots are divided from now on; before that equally. One thread.
+  void share(std::span<const double> weights) { shares_.set(weights); }
   // It has more than its part of these slots, and others are up.
   bool is_above_part(std::size_t server, std::uint32_t slots);
 
@@ -94,6 +98,7 @@ class Servers {
                                              TimePoint now);
   // A complete response other than 500, 502, 503 or 504, or the head of a long-lived one.
   void count_success(std::size_t server) {
+    in_flight.count_success(server);
     std::atomic<std::uint32_t>& failures = counts_[server].in_a_row;
     if (failures.load(std::memory_order_relaxed) != 0) failures.store(0, std::memory_order_relaxed);
   }
@@ -151,6 +156,7 @@ class Servers {
   const config::Upstream& config_;
   const resilience::ServerSet all_;
   const bool ejection_enabled_;
+  resilience::ServerShares shares_;
 
   mutable std::mutex mutex_;  // guards:
   resilience::Ejections ejections_;

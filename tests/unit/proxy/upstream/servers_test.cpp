@@ -119,6 +119,27 @@ TEST_CASE("a response from before its ejection keeps no server from its trial") 
   CHECK(flying.of(1).former == 0);
 }
 
+TEST_CASE("where servers have weights their parts of the slots follow these") {
+  const config::Upstream upstream = upstream_of({"a:1", "b:1"});
+  Servers servers(upstream);
+  servers.share(std::vector<double>{1, 3});
+  CHECK(servers.usable(8) == 8);
+  for (int n = 0; n < 2; ++n) servers.in_flight.begin(0);
+  for (int n = 0; n < 5; ++n) servers.in_flight.begin(1);
+  Random random(1);
+  CHECK(servers.choose(servers.all(), 0, random, 8) == 1);
+  CHECK(servers.choose(servers.all(), 1, random, 8) == 1);
+  servers.in_flight.begin(0);
+  CHECK(servers.is_above_part(0, 8));
+  CHECK_FALSE(servers.is_above_part(1, 8));
+  CHECK(servers.record_check(0, {HealthCheckReason::refused, {}}));
+  CHECK(servers.usable(16) == 15);  // three are still in flight at the lost one
+  CHECK(servers.elsewhere(16) == 3);
+  servers.count_success(1);
+  CHECK(servers.in_flight.succeeded(1) == 1);
+  CHECK(servers.in_flight.succeeded(0) == 0);
+}
+
 TEST_CASE("in shadow mode a lost server has no more in flight than its part") {
   for (const config::Mode mode : {config::Mode::enforce, config::Mode::shadow}) {
     config::Upstream upstream = upstream_of({"a:1", "b:1"});
