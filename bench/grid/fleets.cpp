@@ -74,6 +74,8 @@ std::vector<Fleet> fleets(bool quick) {
     for (const bool loses : {false, true}) {
       out.push_back(several({{16, 1}, {16, 0.5}}, load, loses));
       out.push_back(several({{32, 0.5}, {8, 2}, {16, 1}}, load, loses));
+      out.push_back(several({{32, 1}, {8, 1}, {16, 1}}, load, loses));
+      out.push_back(several({{16, 1}, {16, 1}}, load, loses));
     }
   }
   return out;

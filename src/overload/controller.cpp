@@ -37,6 +37,7 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
                                                   rules_.of(State::normal))) {
   if (const auto& search = upstream.dispatch.concurrency.search)
     found_ = make_limit(*search, least_limit(config), upstream.overload.mode);
+  if (found_ && moves_ && upstream.servers.size() > 1) weights_.emplace(upstream.servers);
 }
 
 void Controller::continue_from(const Controller& former, TimePoint now) {
@@ -52,6 +53,7 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
   scope_.continue_from(former.scope_);
   shares_.continue_from(former.shares_);
   if (found_ && former.found_) unmet_.continue_from(former.unmet_);
+  if (weights_ && former.weights_) weights_->continue_from(*former.weights_);
   source_.continue_from(former.source_);
   budgets_.continue_from(former.budgets_);
   plan_ =
@@ -117,6 +119,7 @@ void Controller::move_limit(const TickInput& input, const std::optional<LimitSam
     return;
   }
   if (moves_ && regulator_.regulates()) unmet_.step(signals_, now);
+  if (sample && weights_) weights_->step(*sample, found_->limit(), input.servers, now);
   if (sample && !sample->is_held_up && !sample->is_unsettled) {
     found_->step(*sample, now);
   }

@@ -17,6 +17,7 @@
 #include "overload/plan.hpp"
 #include "overload/queue_order.hpp"
 #include "overload/rules.hpp"
+#include "overload/server_weights.hpp"
 #include "overload/share_regulator.hpp"
 #include "overload/shed_scope.hpp"
 #include "overload/signals.hpp"
@@ -53,6 +54,10 @@ class Controller {
   // Requests that may run at once while all servers are in rotation: of `"concurrency": "auto"` as
   // found, else `concurrency` or, for the tail latency, fewer (LimitRegulator).
   std::uint32_t limit() const { return found_ ? found_->limit() : regulator_.limit(); }
+  // Of several servers, by which that limit is divided among them; none: equally.
+  std::span<const double> server_weights() const {
+    return weights_ ? weights_->weights() : std::span<const double>();
+  }
   std::optional<TimePoint> since() const { return machine_.since(); }  // see StateMachine
   // In force: never null, State::normal before the first tick.
   const std::shared_ptr<const AdmissionPlan>& plan() const { return plan_; }
@@ -74,6 +79,7 @@ class Controller {
   LimitRegulator regulator_;
   std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
   UnmetLatency unmet_;                       // likewise
+  std::optional<ServerWeights> weights_;     // likewise, of several servers
   LimitSampler sampler_;
   std::size_t servers_in_ = 0;  // in rotation; 0: not known yet
   bool moves_;                  // the limit; not in shadow mode, where it holds nothing back

@@ -88,8 +88,8 @@ void LimitSampler::scale(LimitSample& sample, const InRotation& rotation, double
   if (before != 0 && before != rotation.in)
     settles_ = now + from_seconds(std::clamp(kSettles * held, kSettlesSoonest, kSettlesLatest));
   sample.is_unsettled = now < settles_;
-  if (rotation.in == rotation.servers) return;
-  const double times = double(rotation.servers) / double(rotation.in);
+  if (rotation.part >= 1) return;
+  const double times = 1 / rotation.part;
   sample.slot_seconds *= times;
   sample.succeeded *= times;
   sample.admitted *= times;

@@ -2,8 +2,8 @@
 // tick.
 //
 // A limit is found for all servers of the upstream. While some are lost, what happens at the others
-// counts for as many more: so a law sees an upstream that does the same as before, and what it has
-// learned holds when they are back.
+// counts for theirs, too, by their parts of the slots: so a law sees an upstream that does the same
+// as before, and what it has learned holds when they are back.
 #pragma once
 
 #include <cstdint>

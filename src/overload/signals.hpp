@@ -69,7 +69,22 @@ struct InRotation {
   std::size_t servers = 1;
   std::size_t in = 1;           // of these, at least 1
   std::uint32_t elsewhere = 0;  // requests in flight at the others
+  double part = 1;              // of the slots that all servers have, above 0
 };
+
+// What one of several servers has done so far, and has in flight now.
+struct ServerTick {
+  std::uint64_t succeeded = 0;  // responses other than 5xx; only grows
+  std::uint32_t in_flight = 0;
+  bool is_in = true;  // in rotation
+};
+
+// `usable`: how many of `slots` are to be used now, those of the requests `elsewhere` included.
+constexpr double part_in_rotation(std::uint32_t usable, std::uint32_t elsewhere,
+                                  std::uint32_t slots) {
+  const std::uint32_t theirs = usable > elsewhere ? usable - elsewhere : 1;
+  return theirs < slots ? double(theirs) / double(slots) : 1;
+}
 
 struct TickInput {
   std::span<const SignalShard* const> shards;   // the same ones in every tick
@@ -90,6 +105,7 @@ struct TickInput {
   bool is_normal = true;                             // the state before this tick
   Duration wall{0};                                  // since the Unix epoch, by the machine's clock
   InRotation rotation{};
+  std::span<const ServerTick> servers = {};  // of several; the same ones in every tick
 };
 
 // Owned by the control thread, one per upstream. Windows are window_ms long in slices of one

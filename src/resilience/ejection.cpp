@@ -26,7 +26,8 @@ Ejections::Change Ejections::record(std::size_t server, bool failed, TimePoint n
   if (now < it.until) return Change::none;
   if (!failed) {
     it.failures = 0;
-    it.failed = it.is_spared = false;
+    it.failed = false;
+    if (it.spared_for > 0) --it.spared_for;
     it.row.clear();
     if (!it.on_probation) return Change::none;
     it.on_probation = false;
@@ -34,6 +35,7 @@ Ejections::Change Ejections::record(std::size_t server, bool failed, TimePoint n
   }
   it.failed = true;
   if (source && !it.row.counts(*source, is_another_well(server, now))) return Change::none;
+  if (it.spared_for > 0) it.spared_for = kSuccessesOfSpared;
   if (it.failures < UINT32_MAX) ++it.failures;
   if (limits_.consecutive_failures == 0) return Change::none;
   const std::uint32_t on_probation = source ? 2 : 1;
@@ -41,8 +43,9 @@ Ejections::Change Ejections::record(std::size_t server, bool failed, TimePoint n
                                               : limits_.consecutive_failures;
   if (it.failures < limit) return Change::none;
   if (source && do_all_fail_alike(server, now)) return Change::none;
-  it.is_spared = ejected(now).size() >= limits_.max_ejected;
-  if (it.is_spared) return Change::none;
+  const bool is_spared = ejected(now).size() >= limits_.max_ejected;
+  it.spared_for = is_spared ? kSuccessesOfSpared : 0;
+  if (is_spared) return Change::none;
   forget(it, now);
   const Duration time = next_time(it);
   it.until = now < kNever - time ? now + time : kNever;
@@ -109,7 +112,7 @@ ServerSet Ejections::on_trial(TimePoint now) const {
   ServerSet result;
   for (std::size_t server = 0; server < servers_.size(); ++server) {
     const Server& it = servers_[server];
-    if ((it.on_probation || it.is_spared) && !is_ejected(server, now)) result.insert(server);
+    if ((it.on_probation || it.spared_for > 0) && !is_ejected(server, now)) result.insert(server);
   }
   return result;
 }

@@ -45,6 +45,8 @@ class Ejections {
     back,  // the first success after an ejection
   };
 
+  static constexpr std::uint32_t kSuccessesOfSpared = 5;
+
   Ejections(const EjectionLimits& limits, std::size_t servers);
 
   // The result of a call. Calls that end while the server is ejected began before that, or had no
@@ -60,8 +62,10 @@ class Ejections {
 
   bool is_ejected(std::size_t server, TimePoint now) const { return now < servers_[server].until; }
   ServerSet ejected(TimePoint now) const;
-  // Not ejected, and no success yet since the last ejection, or since the failure that would have
-  // ejected it if more servers might be.
+  // Not ejected, and no success yet since the last ejection, or fewer in a row than
+  // kSuccessesOfSpared since the failure that would have ejected it if more servers might be. One
+  // that fails in turns would else have its part and lose it in turns, and nothing could be learned
+  // of the others.
   ServerSet on_trial(TimePoint now) const;
   // Time until its ejection ends; 0 when it is not ejected.
   Duration left(std::size_t server, TimePoint now) const;
@@ -69,7 +73,8 @@ class Ejections {
   TimePoint next_return(TimePoint now) const;
   // Whether a success of this server would change its state.
   bool is_troubled(std::size_t server) const {
-    return servers_[server].failed || servers_[server].on_probation;
+    return servers_[server].failed || servers_[server].on_probation ||
+           servers_[server].spared_for > 0;
   }
   // Bits of the sources whose success at another server would be heard: see FailureRow::bits_of().
   std::uint64_t suspects() const;
@@ -80,7 +85,8 @@ class Ejections {
     std::uint32_t doublings = 0;
     bool failed = false;  // the last result
     bool on_probation = false;
-    bool is_spared = false;  // too many are ejected
+    // Too many are ejected: until so many successes in a row; 0: it is well.
+    std::uint32_t spared_for = 0;
     FailureRow row;
     TimePoint until = TimePoint::min();  // of the last ejection
   };

@@ -18,6 +18,14 @@
 
 namespace spillway::resilience {
 
+// Requests in flight at a server.
+struct InFlight {
+  std::uint32_t all = 0;
+  std::uint32_t former = 0;  // of these, sent before its trial began
+
+  constexpr std::uint32_t of_trial() const { return all - std::min(former, all); }
+};
+
 // How busy a server is, by its part of the slots.
 struct ServerLoad {
   std::uint32_t in_flight = 0;
@@ -46,27 +54,28 @@ struct Rotation {
   constexpr bool is_whole() const { return in == all || in.empty(); }
   constexpr std::size_t servers_in() const { return is_whole() ? all.size() : in.size(); }
 
-  // Of `parts`.
-  constexpr std::uint32_t part(std::size_t server, const SlotParts& parts) const {
-    return !is_whole() && on_trial.contains(server) ? 1 : parts.of(server);
+  // By its part of `parts`. The slot of a trial is for a new request: an old one may take an hour.
+  constexpr ServerLoad load(std::size_t server, const SlotParts& parts, InFlight its) const {
+    if (!is_whole() && on_trial.contains(server)) return {its.of_trial(), 1};
+    return {its.all, parts.of(server)};
   }
-  // At servers that are not in rotation. `in_flight`: by server.
-  template <class InFlight>
-  std::uint32_t elsewhere(const InFlight& in_flight) const {
+  // At servers that are not in rotation. `in_flight(server)`: InFlight.
+  template <class Flying>
+  std::uint32_t elsewhere(const Flying& in_flight) const {
     std::uint32_t sum = 0;
     if (is_whole()) return sum;
     for (ServerSet rest = all - in; !rest.empty(); rest.erase(rest.front()))
-      sum += in_flight[rest.front()];
+      sum += in_flight(rest.front()).all;
     return sum;
   }
-  // How many of `slots` are to be used now.
-  template <class InFlight>
-  std::uint32_t usable(std::uint32_t slots, const InFlight& in_flight) const {
+  // How many of `slots` are to be used now. `parts`: of them.
+  template <class Flying>
+  std::uint32_t usable(std::uint32_t slots, const SlotParts& parts, const Flying& in_flight) const {
     if (is_whole()) return slots;
-    std::uint64_t sum = SlotParts(slots, all.size()).of(in);
+    std::uint64_t sum = parts.of(in);
     for (ServerSet rest = all - in; !rest.empty(); rest.erase(rest.front())) {
-      const std::uint32_t its = in_flight[rest.front()];
-      sum += on_trial.contains(rest.front()) ? std::max(its, 1u) : its;
+      const InFlight its = in_flight(rest.front());
+      sum += its.all + (on_trial.contains(rest.front()) && its.of_trial() == 0 ? 1 : 0);
     }
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, slots));
   }

@@ -9,32 +9,54 @@
 #include <cstdint>
 
 #include "resilience/server_set.hpp"
+#include "resilience/server_shares.hpp"
 
 namespace spillway::resilience {
 
-// Equal parts, since servers have no weights; where they do not come out even the first ones have
-// one more. With fewer slots than servers each server has one, and all together no more than there
-// are.
+// By the servers' shares. Where these are equal and the parts do not come out even the first ones
+// have one more. With fewer slots than servers each server has one, and all together no more than
+// there are.
 class SlotParts {
  public:
-  // `servers`: at least 1.
+  // `servers`: at least 1. With equal shares.
   constexpr SlotParts(std::uint32_t slots, std::size_t servers)
       : slots_(slots),
         each_(slots / static_cast<std::uint32_t>(servers)),
         rest_(slots % static_cast<std::uint32_t>(servers)) {}
+  // Keeps a reference.
+  SlotParts(std::uint32_t slots, const ServerShares& shares) : SlotParts(slots, shares.servers()) {
+    if (!shares.are_equal()) shares_ = &shares;
+  }
 
   constexpr std::uint32_t of(std::size_t server) const {
+    if (shares_ != nullptr) {
+      const std::uint32_t begins = server > 0 ? end(server - 1) : 0;
+      return std::max(end(server), begins + 1) - begins;
+    }
     return std::max(server < rest_ ? each_ + 1 : each_, 1u);
   }
   // Of these together.
   constexpr std::uint32_t of(ServerSet servers) const {
+    std::uint64_t sum = 0;
+    if (shares_ != nullptr) {
+      for (; !servers.empty(); servers.erase(servers.front())) sum += of(servers.front());
+      return static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, slots_));
+    }
     const std::uint64_t more = (servers & ServerSet::first(rest_)).size();
-    const std::uint64_t sum = each_ == 0 ? servers.size() : servers.size() * each_ + more;
+    sum = each_ == 0 ? servers.size() : servers.size() * each_ + more;
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, slots_));
   }
 
  private:
+  // Of the slots, those up to the end of its part; rounded, so that all parts are all slots.
+  std::uint32_t end(std::size_t server) const {
+    constexpr std::uint64_t kHalf = ServerShares::kWhole / 2;
+    return static_cast<std::uint32_t>((std::uint64_t{slots_} * shares_->end(server) + kHalf) /
+                                      ServerShares::kWhole);
+  }
+
   std::uint32_t slots_, each_, rest_;
+  const ServerShares* shares_ = nullptr;
 };
 
 }  // namespace spillway::resilience

@@ -322,6 +322,8 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now, const EventL
     started.push_back(scheduler_.totals(id).started);
     predicted.push_back(to_seconds(scheduler_.wait_for_room(id, now).value_or(Duration{0})));
   }
+  std::span<const overload::ServerTick> servers;
+  if (servers_ != nullptr) servers = servers_->ticks(now);
   const overload::Tick result = controller_.tick(
       {.shards = shards,
        .busy_slot_seconds = scheduler_.busy_slot_seconds(now),
@@ -338,8 +340,12 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now, const EventL
        .tenants = tenants,
        .has_refused = budgets_.take_has_refused(),
        .wall = now.time_since_epoch() + ahead,
-       .rotation = servers_ != nullptr ? servers_->in_rotation(now) : overload::InRotation{}},
+       .rotation = servers_ != nullptr ? servers_->in_rotation(controller_.limit(), now)
+                                       : overload::InRotation{},
+       .servers = servers},
       now);
+  if (const auto weights = controller_.server_weights(); servers_ != nullptr && !weights.empty())
+    servers_->share(weights);
   returns_.booking.measure(overload::shown_capacity(controller_.signals(), scheduler_.mean_hold()),
                            now);
   if (servers_ == nullptr && scheduler_.concurrency() != result.limit)

@@ -47,6 +47,7 @@ struct RequestCall {
   std::uint32_t server = 0;  // of the last one
   resilience::ServerSearch search;
   resilience::CircuitBreaker::Call of_circuit;
+  std::uint32_t trial = 0;   // of its server: see resilience::InFlightCounts
   bool is_open = false;      // connected, and its end not yet recorded
   bool lingers = false;      // timed out or was abandoned, and keeps its slot
   bool was_refused = false;  // a connection, by any server

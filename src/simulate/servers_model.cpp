@@ -1,5 +1,6 @@
 #include "simulate/servers_model.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "resilience/balance.hpp"
@@ -19,7 +20,9 @@ ServersModel::ServersModel(const config::Upstream& settings, std::size_t servers
       ejects_(resilience::ejection_limits(settings.ejection, servers).max_ejected > 0),
       budget_({.ratio = settings.retries.budget_ratio,
                .min_per_second = settings.retries.budget_per_second}),
-      in_flight_(servers, 0) {
+      in_flight_(servers),
+      shares_(servers),
+      ticks_(servers) {
   if (!settings.circuit_breaker) return;
   for (std::size_t i = 0; i < servers; ++i)
     breakers_.emplace_back(resilience::circuit_breaker_limits(*settings.circuit_breaker));
@@ -55,7 +58,7 @@ ServersModel::Connected ServersModel::connect(Request& request, const Accepts& a
     }
     request.call.server = static_cast<std::uint32_t>(server);
     call.is_open = true;
-    ++in_flight_[server];
+    call.trial = in_flight_.begin(server);
     return Connected::yes;
   }
 }
@@ -64,26 +67,42 @@ std::size_t ServersModel::choose(ServerSet among, TimePoint now) {
   if (among.size() == 1) return among.front();
   const ServerSet up = among - ejections_.ejected(now);
   const resilience::Rotation rotation = this->rotation(now);
-  const resilience::SlotParts parts(slots_, all_.size());
-  return resilience::choose(settings_.balance, up.empty() ? among : up, turn_, random_,
-                            [&](std::size_t server) -> resilience::ServerLoad {
-                              return {in_flight_[server], rotation.part(server, parts)};
-                            });
+  const resilience::SlotParts parts(slots_, shares_);
+  return resilience::choose(
+      settings_.balance, up.empty() ? among : up, turn_, random_,
+      [&](std::size_t server) { return rotation.load(server, parts, in_flight_.of(server)); });
 }
 
-resilience::Rotation ServersModel::rotation(TimePoint now) const {
-  return resilience::Rotation::of(all_, ejections_.ejected(now), ejections_.on_trial(now));
+resilience::Rotation ServersModel::rotation(TimePoint now) {
+  const ServerSet were_on_trial = std::exchange(on_trial_, ejections_.on_trial(now));
+  for (ServerSet rest = on_trial_ - were_on_trial; !rest.empty(); rest.erase(rest.front()))
+    in_flight_.begin_trial(rest.front());
+  return resilience::Rotation::of(all_, ejections_.ejected(now), on_trial_);
 }
 
-std::uint32_t ServersModel::usable(std::uint32_t slots, TimePoint now) const {
-  return rotation(now).usable(slots, in_flight_);
+// As Servers::counted().
+resilience::InFlight ServersModel::counted(std::size_t server, std::uint32_t slots) const {
+  resilience::InFlight its = in_flight_.of(server);
+  if (settings_.overload.mode == config::Mode::shadow)
+    its.all = std::min(its.all, resilience::SlotParts(slots, shares_).of(server));
+  return its;
 }
 
-overload::InRotation ServersModel::in_rotation(TimePoint now) const {
+std::uint32_t ServersModel::usable(std::uint32_t slots, TimePoint now) {
+  return rotation(now).usable(slots, resilience::SlotParts(slots, shares_),
+                              [&](std::size_t server) { return counted(server, slots); });
+}
+
+overload::InRotation ServersModel::in_rotation(std::uint32_t slots, TimePoint now) {
   const resilience::Rotation rotation = this->rotation(now);
-  return {.servers = all_.size(),
-          .in = rotation.servers_in(),
-          .elsewhere = rotation.elsewhere(in_flight_)};
+  const auto its = [&](std::size_t server) { return counted(server, slots); };
+  const std::uint32_t elsewhere = rotation.elsewhere(its);
+  return {
+      .servers = all_.size(),
+      .in = rotation.servers_in(),
+      .elsewhere = elsewhere,
+      .part = overload::part_in_rotation(
+          rotation.usable(slots, resilience::SlotParts(slots, shares_), its), elsewhere, slots)};
 }
 
 std::optional<Duration> ServersModel::retry(Request& request, TimePoint due, TimePoint now) {
@@ -114,8 +133,19 @@ bool ServersModel::try_job_retry(TimePoint now) {
 void ServersModel::end(Request& request, CallResult result, TimePoint now) {
   if (!request.call.is_open) return;
   request.call.is_open = false;
-  --in_flight_[request.call.server];
+  in_flight_.end(request.call.server, request.call.trial);
+  if (result == CallResult::success) in_flight_.count_success(request.call.server);
   record(request.call.server, request.call.of_circuit, result, now);
+}
+
+std::span<const overload::ServerTick> ServersModel::ticks(TimePoint now) {
+  const ServerSet in = rotation(now).in;
+  for (std::size_t i = 0; i < ticks_.size(); ++i) {
+    ticks_[i].succeeded = in_flight_.succeeded(i);
+    ticks_[i].in_flight = in_flight_[i];
+    ticks_[i].is_in = in.contains(i);
+  }
+  return ticks_;
 }
 
 bool ServersModel::linger(Request& request, TimePoint now) {
@@ -125,19 +155,21 @@ bool ServersModel::linger(Request& request, TimePoint now) {
   ServerSet up = all_ - ejections_.ejected(now);
   if (up.empty()) up = all_;
   if (!up.contains(server)) return false;
-  const std::uint32_t part = rotation(now).part(server, resilience::SlotParts(slots_, all_.size()));
-  if (up.size() > 1 && in_flight_[server] >= part) return false;
+  const resilience::SlotParts parts(slots_, shares_);
+  if (up.size() > 1 && !rotation(now).load(server, parts, in_flight_.of(server)).has_room())
+    return false;
   keep(request);
   return true;
 }
 
 void ServersModel::keep(Request& request) {
-  ++in_flight_[request.call.server];
+  in_flight_.resume(request.call.server, request.call.trial);
   request.call.lingers = true;
 }
 
 void ServersModel::end_abandoned(Request& request) {
-  if (std::exchange(request.call.lingers, false)) --in_flight_[request.call.server];
+  if (std::exchange(request.call.lingers, false))
+    in_flight_.end(request.call.server, request.call.trial);
 }
 
 void ServersModel::record(std::size_t server, const resilience::CircuitBreaker::Call& call,

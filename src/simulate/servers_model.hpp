@@ -17,6 +17,7 @@
 #include "overload/signals.hpp"
 #include "resilience/circuit_breaker.hpp"
 #include "resilience/ejection.hpp"
+#include "resilience/in_flight_counts.hpp"
 #include "resilience/next_attempt.hpp"
 #include "resilience/retry_budget.hpp"
 #include "resilience/rotation.hpp"
@@ -57,17 +58,20 @@ class ServersModel {
 
   // So many slots are divided among the servers from now on; before that none lacks room.
   void divide(std::uint32_t slots) { slots_ = slots; }
+  void share(std::span<const double> weights) { shares_.set(weights); }
+  std::span<const overload::ServerTick> ticks(TimePoint now);
   // Of `slots`: see resilience::Rotation.
-  std::uint32_t usable(std::uint32_t slots, TimePoint now) const;
-  overload::InRotation in_rotation(TimePoint now) const;
+  std::uint32_t usable(std::uint32_t slots, TimePoint now);
+  overload::InRotation in_rotation(std::uint32_t slots, TimePoint now);
 
-  std::size_t count() const { return in_flight_.size(); }
+  std::size_t count() const { return in_flight_.servers(); }
   std::uint32_t in_flight(std::size_t server) const { return in_flight_[server]; }
   std::uint64_t retries() const { return retries_; }  // sent
   resilience::ServerSet ejected(TimePoint now) const { return ejections_.ejected(now); }
 
  private:
-  resilience::Rotation rotation(TimePoint now) const;
+  resilience::Rotation rotation(TimePoint now);
+  resilience::InFlight counted(std::size_t server, std::uint32_t slots) const;
   std::size_t choose(resilience::ServerSet among, TimePoint now);
   void record(std::size_t server, const resilience::CircuitBreaker::Call& call,
               resilience::CallResult result, TimePoint now);
@@ -79,7 +83,10 @@ class ServersModel {
   bool ejects_;
   std::deque<resilience::CircuitBreaker> breakers_;  // by server; empty: there are none
   resilience::RetryBudget budget_;
-  std::vector<std::uint32_t> in_flight_;
+  resilience::InFlightCounts in_flight_;
+  resilience::ServerShares shares_;
+  std::vector<overload::ServerTick> ticks_;
+  resilience::ServerSet on_trial_;
   std::uint32_t slots_ = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t turn_ = 0;
   std::uint64_t retries_ = 0;

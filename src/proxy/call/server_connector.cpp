@@ -119,7 +119,7 @@ Task<ServerConnector::Opened> ServerConnector::open_to(std::size_t server, std::
   pool.make_room();
   if (!upstream().connections.try_open()) {
     // Others choose meanwhile.
-    const InFlightCount chosen(upstream().servers.in_flight, server);
+    const resilience::InFlightCount chosen(upstream().servers.in_flight, server);
     co_await reserve_connection();
   }
   const auto& to = upstream().endpoints[server].addresses[address];

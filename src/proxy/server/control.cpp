@@ -20,12 +20,30 @@ Control::Ticker::Ticker(std::shared_ptr<Generation> of, UpstreamId upstream_id,
     : generation(std::move(of)), id(upstream_id), timer(io) {
   for (const auto& traffic_class : generation->config.classes)
     max_queue.push_back(traffic_class.max_queue);
+  if (generation->config.upstreams[index(id)].servers.size() > 1)
+    servers.resize(generation->config.upstreams[index(id)].servers.size());
   for (const auto& shard : upstream().shards) shards.push_back(shard.get());
   for (const auto& shard : upstream().tenant_shards) tenants.push_back(shard.get());
   for (std::uint32_t r = 0; r < generation->waiting_rooms.size(); ++r) {
     const bool is_its_own = generation->config.routes[r].upstream == id;
     if (is_its_own && generation->waiting_rooms[r]) waiting_rooms.push_back(RouteId(r));
   }
+}
+
+overload::InRotation Control::Ticker::read_servers() {
+  const Servers& all = upstream().servers;
+  const resilience::Rotation rotation = all.rotation();
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    servers[i] = {.succeeded = all.in_flight.succeeded(i),
+                  .in_flight = all.in_flight[i],
+                  .is_in = rotation.in.contains(i)};
+  }
+  const std::uint32_t slots = upstream().gate.limit_of_all();
+  const std::uint32_t elsewhere = all.elsewhere(slots);
+  return {.servers = rotation.all.size(),
+          .in = rotation.servers_in(),
+          .elsewhere = elsewhere,
+          .part = overload::part_in_rotation(load.limit, elsewhere, slots)};
 }
 
 Control::Control(std::shared_ptr<Generation> generation,
@@ -39,8 +57,10 @@ Control::~Control() { stop(); }
 
 void Control::adopt(const std::shared_ptr<Generation>& generation) {
   tickers_.clear();
-  for (Upstream& upstream : generation->upstreams)
+  for (Upstream& upstream : generation->upstreams) {
+    share(upstream);
     limit(upstream, upstream.controller.limit(), Clock::now());
+  }
   for (std::size_t u = 0; u < generation->upstreams.size(); ++u) {
     const UpstreamId id{static_cast<std::uint16_t>(u)};
     tickers_.push_back(std::make_shared<Ticker>(generation, id, io_));
@@ -111,11 +131,17 @@ void Control::limit(Upstream& upstream, std::uint32_t slots, TimePoint now) {
   upstream.connections.follow(slots + spare, now);
 }
 
+// A limit that is found is divided by what each server is seen to do with its part of it.
+void Control::share(Upstream& upstream) {
+  if (const auto weights = upstream.controller.server_weights(); !weights.empty())
+    upstream.servers.share(weights);
+}
+
 void Control::tick(Ticker& ticker, TimePoint now) {
   Upstream& upstream = ticker.upstream();
   upstream.servers.up();  // notices those that are back
   upstream.gate.read_load(ticker.load, now);
-  const resilience::Rotation rotation = upstream.servers.rotation();
+  const overload::InRotation rotation = ticker.read_servers();
   Duration lag{0};
   double use = 0, all_use = 0;  // of the worker that lags most, and of all together
   for (const auto& worker : workers_) {
@@ -124,28 +150,28 @@ void Control::tick(Ticker& ticker, TimePoint now) {
     lag = std::max(lag, gauges.event_loop_lag());
     all_use += gauges.event_loop_use();
   }
-  const overload::Tick result = upstream.controller.tick(
-      {.shards = ticker.shards,
-       .busy_slot_seconds = ticker.load.busy_slot_seconds,
-       .shared_slot_seconds = ticker.load.shared_slot_seconds,
-       .reserved = static_cast<double>(ticker.load.reserved),
-       .concurrency = static_cast<double>(ticker.load.limit),
-       .awaiting_client = ticker.load.awaiting_client,
-       .behind_others = ticker.load.behind_others,
-       .queued = ticker.load.queued,
-       .max_queue = ticker.max_queue,
-       .event_loop_lag = to_seconds(lag),
-       // With more workers than cores none of them runs all the time.
-       .event_loop_use = std::max(use, all_use / cores()),
-       .started = ticker.load.started,
-       .predicted_wait = ticker.load.predicted_wait,
-       .tenants = ticker.tenants,
-       .has_refused = upstream.budgets.take_has_refused(),
-       .wall = std::chrono::system_clock::now().time_since_epoch(),
-       .rotation = {.servers = rotation.all.size(),
-                    .in = rotation.servers_in(),
-                    .elsewhere = rotation.elsewhere(upstream.servers.in_flight)}},
-      now);
+  const overload::Tick result =
+      upstream.controller.tick({.shards = ticker.shards,
+                                .busy_slot_seconds = ticker.load.busy_slot_seconds,
+                                .shared_slot_seconds = ticker.load.shared_slot_seconds,
+                                .reserved = static_cast<double>(ticker.load.reserved),
+                                .concurrency = static_cast<double>(ticker.load.limit),
+                                .awaiting_client = ticker.load.awaiting_client,
+                                .behind_others = ticker.load.behind_others,
+                                .queued = ticker.load.queued,
+                                .max_queue = ticker.max_queue,
+                                .event_loop_lag = to_seconds(lag),
+                                // With more workers than cores none of them runs all the time.
+                                .event_loop_use = std::max(use, all_use / cores()),
+                                .started = ticker.load.started,
+                                .predicted_wait = ticker.load.predicted_wait,
+                                .tenants = ticker.tenants,
+                                .has_refused = upstream.budgets.take_has_refused(),
+                                .wall = std::chrono::system_clock::now().time_since_epoch(),
+                                .rotation = rotation,
+                                .servers = ticker.servers},
+                               now);
+  share(upstream);
   limit(upstream, result.limit, now);
   upstream.returns.measure(
       overload::shown_capacity(upstream.controller.signals(), ticker.load.mean_hold), now);

@@ -48,6 +48,8 @@ class Control {
     Ticker(std::shared_ptr<Generation> of, UpstreamId upstream_id, boost::asio::io_context& io);
 
     Upstream& upstream() const { return generation->upstreams[index(id)]; }
+    // Of several, what each has done; and which of them are in rotation, once the load was read.
+    overload::InRotation read_servers();
 
     std::shared_ptr<Generation> generation;
     UpstreamId id;
@@ -56,8 +58,9 @@ class Control {
     std::vector<std::uint32_t> max_queue;
     std::vector<const overload::SignalShard*> shards;
     std::vector<const overload::TenantShard*> tenants;
-    std::vector<RouteId> waiting_rooms;  // the routes of its own that have one
-    std::uint32_t refused = 0;           // Upstream::refused at the last tick
+    std::vector<overload::ServerTick> servers;  // of several
+    std::vector<RouteId> waiting_rooms;         // the routes of its own that have one
+    std::uint32_t refused = 0;                  // Upstream::refused at the last tick
   };
   using TickerPtr = std::shared_ptr<Ticker>;
 
@@ -65,6 +68,7 @@ class Control {
   void start_timers();
   void arm(const TickerPtr& ticker);
   void limit(Upstream& upstream, std::uint32_t slots, TimePoint now);
+  static void share(Upstream& upstream);
   void tick(Ticker& ticker, TimePoint now);
   void call_visitors(Ticker& ticker, TimePoint now) const;
 

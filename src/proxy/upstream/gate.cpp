@@ -78,7 +78,7 @@ Gate::~Gate() {
 
 dispatch::Offer Gate::enter(Ticket& ticket, const dispatch::Terms& terms, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
-  if (!is_steady()) update_slot_share();
+  follow_servers(now);
   const dispatch::Offer offer = scheduler_.offer(ticket, terms, now);
   if (offer.evicted != nullptr) deliver(*offer.evicted);
   return offer;
@@ -205,7 +205,7 @@ void Gate::settle_shadow(TimePoint now) {
 dispatch::ShadowGate::Entry Gate::enter_shadow(RouteId route, const dispatch::Terms& terms,
                                                TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
-  if (!is_steady()) update_slot_share();
+  follow_servers(now);
   return shadow_->enter(route, terms, now);
 }
 
@@ -255,6 +255,14 @@ bool Gate::is_steady() {
   return is_only_gate() && is_whole && was_whole;
 }
 
+// What waits goes before what comes, also for the slots of a server that has just returned.
+void Gate::follow_servers(TimePoint now) {
+  if (is_steady()) return;
+  const std::uint32_t before = scheduler_.concurrency();
+  update_slot_share();
+  if (scheduler_.concurrency() > before) grant_waiting(now);
+}
+
 // Reserved slots stay, and one more is left to the other classes, as under a limit that was found.
 std::uint32_t Gate::limit() const {
   const std::uint32_t all = limit_of_all();
@@ -269,7 +277,7 @@ std::uint32_t Gate::limit_of_gates() const {
   std::uint64_t slots = newest.limit();
   for (const Gate* gate : slots_->gates) {
     if (gate == &newest || gate->servers_ == nullptr || slots >= most) continue;
-    slots += gate->servers_->rotation().elsewhere(gate->servers_->in_flight);
+    slots += gate->servers_->elsewhere(most);
   }
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(slots, most));
 }

@@ -182,6 +182,7 @@ class Gate {
   void settle_shadow(TimePoint now);
   bool is_only_gate() const { return slots_->gates.size() == 1; }
   bool is_steady();
+  void follow_servers(TimePoint now);
   std::uint32_t limit_of_gates() const;
   std::uint32_t running_elsewhere() const;
   std::uint32_t running_in_all() const;

@@ -1,5 +1,6 @@
 #include "proxy/upstream/servers.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/ids.hpp"
@@ -33,6 +34,7 @@ Servers::Servers(const config::Upstream& settings)
       config_(settings),
       all_(ServerSet::first(settings.servers.size())),
       ejection_enabled_(limits_of(settings).max_ejected > 0),
+      shares_(settings.servers.size()),
       ejections_(limits_of(settings), settings.servers.size()),
       health_(settings.servers.size(), health_of(settings)),
       last_checks_(settings.servers.size()),
@@ -56,9 +58,31 @@ resilience::Rotation Servers::rotation() const {
   return resilience::Rotation::of(all_, down, ServerSet(on_trial_.load(std::memory_order_relaxed)));
 }
 
+// In shadow mode requests exceed the slots. Enforcing would have no more than its part at a server.
+resilience::InFlight Servers::counted(std::size_t server,
+                                      const resilience::SlotParts& parts) const {
+  resilience::InFlight its = in_flight.of(server);
+  if (config_.overload.mode == config::Mode::shadow) its.all = std::min(its.all, parts.of(server));
+  return its;
+}
+
+std::uint32_t Servers::usable_now(std::uint32_t slots) const {
+  const resilience::SlotParts parts(slots, shares_);
+  return rotation().usable(slots, parts,
+                           [&](std::size_t server) { return counted(server, parts); });
+}
+
+std::uint32_t Servers::elsewhere(std::uint32_t slots) const {
+  if (is_whole()) return 0;
+  const resilience::SlotParts parts(slots, shares_);
+  return rotation().elsewhere([&](std::size_t server) { return counted(server, parts); });
+}
+
 bool Servers::is_above_part(std::size_t server, std::uint32_t slots) {
-  return up().size() > 1 &&
-         in_flight[server] > rotation().part(server, resilience::SlotParts(slots, all_.size()));
+  if (up().size() <= 1) return false;
+  const resilience::SlotParts parts(slots, shares_);
+  const resilience::ServerLoad load = rotation().load(server, parts, in_flight.of(server));
+  return load.in_flight > load.part;
 }
 
 std::size_t Servers::choose(ServerSet among, std::uint64_t turn, Random& random,
@@ -66,11 +90,10 @@ std::size_t Servers::choose(ServerSet among, std::uint64_t turn, Random& random,
   if (among.size() == 1) return among.front();
   const ServerSet up_among = among & up();
   const resilience::Rotation now = rotation();
-  const resilience::SlotParts parts(slots, all_.size());
-  return resilience::choose(config_.balance, up_among.empty() ? among : up_among, turn, random,
-                            [&](std::size_t server) -> resilience::ServerLoad {
-                              return {in_flight[server], now.part(server, parts)};
-                            });
+  const resilience::SlotParts parts(slots, shares_);
+  return resilience::choose(
+      config_.balance, up_among.empty() ? among : up_among, turn, random,
+      [&](std::size_t server) { return now.load(server, parts, in_flight.of(server)); });
 }
 
 Ejections::Change Servers::record(std::size_t server, bool failed,
@@ -152,9 +175,13 @@ void Servers::publish(TimePoint now) {
   suspects_.store(ejections_.suspects(), std::memory_order_relaxed);
   next_return_.store(ejections_.next_return(now).time_since_epoch().count(),
                      std::memory_order_relaxed);
+  const ServerSet ejected = ejections_.ejected(now), on_trial = ejections_.on_trial(now);
+  const ServerSet were_on_trial = ServerSet(on_trial_.load(std::memory_order_relaxed)) -
+                                  ServerSet(ejected_.load(std::memory_order_relaxed));
+  for (ServerSet rest = on_trial - were_on_trial; !rest.empty(); rest.erase(rest.front()))
+    in_flight.begin_trial(rest.front());
   // Those that are ejected, too, and first: no server seems to be in rotation between the two.
-  const ServerSet ejected = ejections_.ejected(now);
-  on_trial_.store((ejections_.on_trial(now) | ejected).bits(), std::memory_order_relaxed);
+  on_trial_.store((on_trial | ejected).bits(), std::memory_order_relaxed);
   ejected_.store(ejected.bits(), std::memory_order_relaxed);
 }
 

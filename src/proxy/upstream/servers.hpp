@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,12 @@
 #include "config/config.hpp"
 #include "observe/local_shortage.hpp"
 #include "observe/snapshot.hpp"
-#include "proxy/upstream/in_flight_counts.hpp"
 #include "resilience/ejection.hpp"
 #include "resilience/health.hpp"
+#include "resilience/in_flight_counts.hpp"
 #include "resilience/rotation.hpp"
 #include "resilience/server_set.hpp"
+#include "resilience/server_shares.hpp"
 #include "resilience/token_bucket.hpp"
 
 namespace spillway::proxy {
@@ -47,9 +49,11 @@ class Servers {
            rotation().is_whole();
   }
   // Of `slots` of the upstream: see resilience::Rotation.
-  std::uint32_t usable(std::uint32_t slots) const {
-    return is_whole() ? slots : rotation().usable(slots, in_flight);
-  }
+  std::uint32_t usable(std::uint32_t slots) const { return is_whole() ? slots : usable_now(slots); }
+  // In flight at servers that are not in rotation, so far as it counts.
+  std::uint32_t elsewhere(std::uint32_t slots) const;
+  // By these weights the slots are divided from now on; before that equally. One thread.
+  void share(std::span<const double> weights) { shares_.set(weights); }
   // It has more than its part of these slots, and others are up.
   bool is_above_part(std::size_t server, std::uint32_t slots);
 
@@ -61,7 +65,7 @@ class Servers {
   std::size_t choose(resilience::ServerSet among, std::uint64_t turn, Random& random,
                      std::uint32_t slots);
 
-  InFlightCounts in_flight;
+  resilience::InFlightCounts in_flight;
 
   // Of the server's addresses the one that connections begin with: the last that one was made to.
   std::size_t address_in_use(std::size_t server) const {
@@ -94,6 +98,7 @@ class Servers {
                                              TimePoint now);
   // A complete response other than 500, 502, 503 or 504, or the head of a long-lived one.
   void count_success(std::size_t server) {
+    in_flight.count_success(server);
     std::atomic<std::uint32_t>& failures = counts_[server].in_a_row;
     if (failures.load(std::memory_order_relaxed) != 0) failures.store(0, std::memory_order_relaxed);
   }
@@ -144,10 +149,14 @@ class Servers {
     return resilience::ServerSet(troubled_.load(std::memory_order_relaxed)).contains(server);
   }
   void publish(TimePoint now);  // under the lock
+  std::uint32_t usable_now(std::uint32_t slots) const;
+  // So far as it counts.
+  resilience::InFlight counted(std::size_t server, const resilience::SlotParts& parts) const;
 
   const config::Upstream& config_;
   const resilience::ServerSet all_;
   const bool ejection_enabled_;
+  resilience::ServerShares shares_;
 
   mutable std::mutex mutex_;  // guards:
   resilience::Ejections ejections_;

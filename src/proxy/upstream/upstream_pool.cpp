@@ -12,7 +12,7 @@ UpstreamConnection::UpstreamConnection(EventLoop& loop, UpstreamPool& pool, std:
       server_(server),
       address_(address) {
   gauges_.upstream_connections.add();
-  pool_->in_flight_.begin(server_);
+  trial_ = pool_->in_flight_.begin(server_);
 }
 
 UpstreamConnection::~UpstreamConnection() { retire(); }
@@ -27,7 +27,7 @@ void UpstreamConnection::retire() {
 
 void UpstreamConnection::leave_pool() {
   if (pool_ == nullptr) return;
-  if (!idle_) pool_->in_flight_.end(server_);
+  if (!idle_) pool_->in_flight_.end(server_, trial_);
   pool_->budget_.closed();
   pool_ = nullptr;
 }
@@ -35,13 +35,13 @@ void UpstreamConnection::leave_pool() {
 void UpstreamConnection::become_idle(TimePoint now) {
   idle_since_ = now;
   idle_ = true;
-  pool_->in_flight_.end(server_);
+  pool_->in_flight_.end(server_, trial_);
 }
 
 void UpstreamConnection::become_busy() {
   idle_ = false;
   pool_->budget_.not_idle();
-  pool_->in_flight_.begin(server_);
+  trial_ = pool_->in_flight_.begin(server_);
 }
 
 void UpstreamConnection::on_idle_readable() {

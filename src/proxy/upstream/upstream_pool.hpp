@@ -22,7 +22,7 @@
 #include "observe/worker_metrics.hpp"
 #include "proxy/net/connection_budget.hpp"
 #include "proxy/net/stream.hpp"
-#include "proxy/upstream/in_flight_counts.hpp"
+#include "resilience/in_flight_counts.hpp"
 
 namespace spillway::proxy {
 
@@ -56,6 +56,7 @@ class UpstreamConnection final : public Stream {
   observe::WorkerGauges& gauges_;
   std::size_t server_;
   std::size_t address_;
+  resilience::InFlightCounts::Trial trial_ = 0;  // while not idle: in which it was sent
   TimePoint idle_since_{};
   std::uint64_t looks_when_idle_ = 0;  // see EventLoop
   bool idle_ = false;
@@ -67,7 +68,7 @@ using UpstreamPtr = boost::intrusive_ptr<UpstreamConnection>;
 
 class UpstreamPool {
  public:
-  UpstreamPool(EventLoop& loop, ConnectionBudget& budget, InFlightCounts& in_flight,
+  UpstreamPool(EventLoop& loop, ConnectionBudget& budget, resilience::InFlightCounts& in_flight,
                observe::WorkerMetrics& metrics)
       : loop_(loop),
         budget_(budget),
@@ -102,7 +103,7 @@ class UpstreamPool {
 
   EventLoop& loop_;
   ConnectionBudget& budget_;
-  InFlightCounts& in_flight_;
+  resilience::InFlightCounts& in_flight_;
   std::shared_ptr<observe::WorkerGauges> gauges_;
   std::uint64_t next_turn_ = 0;
   bool keep_alive_ = true;

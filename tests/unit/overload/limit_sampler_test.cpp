@@ -75,16 +75,30 @@ TEST_CASE("while a server is lost what happens at the others counts for as many 
 
   // Five are still in flight at the lost one.
   int unsettled = 0;
-  while (tick(25, {.servers = 3, .in = 2, .elsewhere = 5})->is_unsettled) ++unsettled;
+  const InRotation two{.servers = 3, .in = 2, .elsewhere = 5, .part = 2.0 / 3};
+  while (tick(25, two)->is_unsettled) ++unsettled;
   CHECK(unsettled == 5);  // half a second
-  const auto lost = tick(25, {.servers = 3, .in = 2, .elsewhere = 5});
+  const auto lost = tick(25, two);
   REQUIRE(lost);
   CHECK(lost->slot_seconds == doctest::Approx(3));
-  CHECK(lost->succeeded == 45);
-  CHECK(lost->admitted == 45);
+  CHECK(lost->succeeded == doctest::Approx(45));
+  CHECK(lost->admitted == doctest::Approx(45));
   CHECK(lost->released == doctest::Approx(45));
   CHECK_FALSE(lost->is_unsettled);
+  // With reserved slots, or fewer slots than servers, the rest has more than its number says.
+  CHECK(tick(25, {.servers = 3, .in = 2, .elsewhere = 5, .part = 0.75})->succeeded ==
+        doctest::Approx(40));
   CHECK(tick(30, {.servers = 3, .in = 3})->is_unsettled);
+}
+
+TEST_CASE(
+    "the slots of the servers in rotation are those in use less what is in flight elsewhere") {
+  CHECK(part_in_rotation(30, 0, 30) == 1);
+  CHECK(part_in_rotation(20, 0, 30) == doctest::Approx(2.0 / 3));
+  CHECK(part_in_rotation(25, 5, 30) == doctest::Approx(2.0 / 3));
+  CHECK(part_in_rotation(30, 15, 30) == 0.5);
+  CHECK(part_in_rotation(2, 0, 3) == doctest::Approx(2.0 / 3));  // of five servers, say
+  CHECK(part_in_rotation(8, 10, 8) == doctest::Approx(1.0 / 8));
 }
 
 }  // namespace spillway::overload

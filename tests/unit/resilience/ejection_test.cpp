@@ -61,14 +61,31 @@ TEST_CASE(
   line.eject(1, 3);
   CHECK(line.ejections.on_trial(line.now).empty());
   for (int n = 0; n < 3; ++n) CHECK(line.fail(2) == Change::none);
-  CHECK(line.ejections.on_trial(line.now) == ServerSet(0b0100));
-  line.succeed(2);
+  for (std::uint32_t n = 0; n < Ejections::kSuccessesOfSpared; ++n) {
+    CHECK(line.ejections.on_trial(line.now) == ServerSet(0b0100));
+    CHECK(line.ejections.is_troubled(2));
+    line.succeed(2);
+  }
   CHECK(line.ejections.on_trial(line.now).empty());
+  CHECK_FALSE(line.ejections.is_troubled(2));
   line.now += seconds(10);
   CHECK(line.ejections.on_trial(line.now) == ServerSet(0b0011));
   CHECK(line.succeed(0) == Change::back);
   CHECK(line.fail(1) == Change::ejected);
   CHECK(line.ejections.on_trial(line.now).empty());
+}
+
+TEST_CASE(
+    "a server that is not ejected only since too many are, and fails in turns, stays on trial") {
+  Line line;
+  line.eject(0, 3);
+  line.eject(1, 3);
+  for (int n = 0; n < 3; ++n) line.fail(2);
+  for (int turn = 0; turn < 20; ++turn) {
+    for (std::uint32_t n = 1; n < Ejections::kSuccessesOfSpared; ++n) line.succeed(2);
+    line.fail(2);
+    CHECK(line.ejections.on_trial(line.now) == ServerSet(0b0100));
+  }
 }
 
 TEST_CASE("failures of one server are not held against another") {

@@ -76,7 +76,7 @@ TEST_CASE(
   CHECK(servers.record_check(0, {HealthCheckReason::refused, {}}));
   CHECK_FALSE(servers.is_whole());
   CHECK(servers.usable(9) == 5);  // one is still in flight there
-  servers.in_flight.end(0);
+  servers.in_flight.end(0, 0);
   CHECK(servers.usable(9) == 4);
   CHECK(servers.record_check(1, {HealthCheckReason::refused, {}}));
   CHECK(servers.usable(9) == 9);  // none is up
@@ -92,6 +92,67 @@ TEST_CASE(
   CHECK(servers.usable(9) == 6);
   CHECK(servers.record(1, false) == Ejections::Change::back);
   CHECK(servers.usable(9) == 9);
+}
+
+TEST_CASE("a response from before its ejection keeps no server from its trial") {
+  config::Upstream upstream = upstream_of({"a:1", "b:1"});
+  Servers servers(upstream);
+  resilience::InFlightCounts& flying = servers.in_flight;
+  const auto former = flying.begin(1);
+  eject(servers, 1);
+  CHECK(servers.usable(8) == 5);
+  const auto others = flying.begin(0);
+  CHECK(servers.record_check(1, {HealthCheckReason::refused, {}}));
+  CHECK(servers.record_check(1, {HealthCheckReason::success, {}}));  // which ends its ejection
+  CHECK(servers.rotation().on_trial == ServerSet(0b10));
+  CHECK(servers.usable(8) == 6);
+  CHECK(chosen(servers, servers.all()) == ServerSet(0b10));
+  const auto trial = flying.begin(1);
+  CHECK(servers.usable(8) == 6);
+  CHECK(chosen(servers, servers.all()) == ServerSet(0b01));
+  flying.end(1, former);
+  CHECK(servers.usable(8) == 5);
+  CHECK(chosen(servers, servers.all()) == ServerSet(0b01));
+  flying.end(1, trial);
+  flying.end(0, others);
+  CHECK(flying.of(1).all == 0);
+  CHECK(flying.of(1).former == 0);
+}
+
+TEST_CASE("where servers have weights their parts of the slots follow these") {
+  const config::Upstream upstream = upstream_of({"a:1", "b:1"});
+  Servers servers(upstream);
+  servers.share(std::vector<double>{1, 3});
+  CHECK(servers.usable(8) == 8);
+  for (int n = 0; n < 2; ++n) servers.in_flight.begin(0);
+  for (int n = 0; n < 5; ++n) servers.in_flight.begin(1);
+  Random random(1);
+  CHECK(servers.choose(servers.all(), 0, random, 8) == 1);
+  CHECK(servers.choose(servers.all(), 1, random, 8) == 1);
+  servers.in_flight.begin(0);
+  CHECK(servers.is_above_part(0, 8));
+  CHECK_FALSE(servers.is_above_part(1, 8));
+  CHECK(servers.record_check(0, {HealthCheckReason::refused, {}}));
+  CHECK(servers.usable(16) == 15);  // three are still in flight at the lost one
+  CHECK(servers.elsewhere(16) == 3);
+  servers.count_success(1);
+  CHECK(servers.in_flight.succeeded(1) == 1);
+  CHECK(servers.in_flight.succeeded(0) == 0);
+}
+
+TEST_CASE("in shadow mode a lost server has no more in flight than its part") {
+  for (const config::Mode mode : {config::Mode::enforce, config::Mode::shadow}) {
+    config::Upstream upstream = upstream_of({"a:1", "b:1"});
+    upstream.overload.mode = mode;
+    Servers servers(upstream);
+    for (int n = 0; n < 7; ++n) servers.in_flight.begin(1);
+    CHECK(servers.record_check(1, {HealthCheckReason::refused, {}}));
+    const bool is_shadow = mode == config::Mode::shadow;
+    CHECK(servers.elsewhere(8) == (is_shadow ? 4 : 7));
+    CHECK(servers.usable(20) == 17);
+    for (int n = 0; n < 4; ++n) servers.in_flight.end(1, 0);
+    CHECK(servers.elsewhere(8) == 3);
+  }
 }
 
 TEST_CASE("the server with room in its part is chosen, and any if none has") {
@@ -229,9 +290,9 @@ TEST_CASE("many threads count what is in flight and nothing is lost") {
       Random random(seed);
       for (std::uint64_t turn = 0; turn < 20'000; ++turn) {
         const std::size_t server = servers.choose(servers.all(), turn, random, kPlenty);
-        servers.in_flight.begin(server);
+        const auto trial = servers.in_flight.begin(server);
         servers.record(server, random.uniform() < 0.1);
-        servers.in_flight.end(server);
+        servers.in_flight.end(server, trial);
       }
     });
   }

@@ -75,7 +75,7 @@ struct PoolUnderTest {
   EventLoop loop;
   Bell bell{loop};
   ConnectionBudget budget;
-  InFlightCounts in_flight{2};
+  resilience::InFlightCounts in_flight{2};
   UpstreamPool pool;
   std::vector<int> far_ends;
   std::vector<UpstreamPtr> opened;
