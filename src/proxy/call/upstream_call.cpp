@@ -65,8 +65,9 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
 
 // One connection and the request on it, up to the head of the response.
 Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
-  ServerConnector::Connected connected = co_await connector_.connect(
-      so_far_.was_replaced || so_far_.retries > 0, admission_.dispatched(), deadlines_);
+  const bool fresh_only = so_far_.was_replaced || so_far_.retries > 0;
+  ServerConnector::Connected connected = connector_.take_kept(fresh_only, admission_.dispatched());
+  if (!connected.is_settled()) co_await connector_.connect(connected, deadlines_);
   if (connected.fault) {
     // Nothing was sent. A connection that was refused may be tried again; one that timed out took
     // time enough.
