@@ -9,7 +9,7 @@ bool is_plain_json(unsigned char c) { return (c >= 0x20) & (c < 0x7f) & (c != '"
 
 // Without branches, so that compilers vectorise it: nearly all texts are plain throughout.
 bool is_all_plain_json(std::string_view text) {
-  unsigned special = 0;
+  unsigned char special = 0;  // as wide as a character
   for (const char character : text) {
     special |= !is_plain_json(static_cast<unsigned char>(character));
   }
@@ -21,7 +21,7 @@ bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 
 bool is_shown(char c) { return (static_cast<unsigned char>(c) >= 0x20) & (c != 0x7f); }
 
 bool is_all_shown(std::string_view text) {
-  unsigned hidden = 0;
+  unsigned char hidden = 0;  // as wide as a character
   for (const char c : text) hidden |= !is_shown(c);
   return hidden == 0;
 }

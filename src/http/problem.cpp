@@ -82,13 +82,13 @@ void write_proxy_status(TextWriter& out, const Problem& problem) {
 
 }  // namespace
 
-bool write_problem(TextWriter& out, const Problem& problem) {
+std::optional<std::size_t> write_problem(TextWriter& out, const Problem& problem) {
   const Shown shown{reason_phrase(problem.status), problem.class_name.substr(0, 128),
                     problem.request_id.substr(0, 128), problem.detail.substr(0, 512)};
   char block[kMaxBody];
   TextWriter body(block);
   problem.html ? write_page(body, problem, shown) : write_json(body, problem, shown);
-  if (body.overflowed()) return false;
+  if (body.overflowed()) return std::nullopt;
 
   out << "HTTP/1.1 " << problem.status << ' ' << shown.title
       << (problem.html ? "\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: "
@@ -112,8 +112,10 @@ bool write_problem(TextWriter& out, const Problem& problem) {
   out << problem.pass_lines;
   if (problem.close) out << "Connection: close\r\n";
   out << "\r\n";
-  if (!problem.head_only) out << body.text();
-  return !out.overflowed();
+  const std::string_view content = problem.head_only ? std::string_view{} : body.text();
+  out << content;
+  if (out.overflowed()) return std::nullopt;
+  return content.size();
 }
 
 std::string_view proxy_error_of(Reason reason) {

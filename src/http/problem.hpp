@@ -36,8 +36,8 @@ struct Problem {
   bool head_only = false;       // the request was HEAD: same head, no body
 };
 
-// False when the block is too small.
-bool write_problem(TextWriter& out, const Problem& problem);
+// The size of its content in bytes, behind its head; nullopt when the block is too small.
+std::optional<std::size_t> write_problem(TextWriter& out, const Problem& problem);
 
 // The RFC 9209 section 2.3 error type that fits a reason best:
 //  * no capacity at the upstream (saturation, queue full, waited too long, evicted):

@@ -32,18 +32,31 @@ bool frees_by_closing(int error) {
 
 }  // namespace
 
-Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimePoint dispatched,
-                                                          const Deadlines& deadlines) {
-  UpstreamPool& pool = request_.generation->pool(request_.classification.upstream);
-  Circuits& circuits = request_.generation->circuits(request_.classification.upstream);
-  const Duration max_idle =
-      http::is_idempotent(request_.head.method) ? Duration::max() : Duration(kFreshEnough);
-  Connected connected;
+ServerConnector::Connected ServerConnector::take_kept(bool fresh_only, TimePoint dispatched) {
   search_.begin_attempt(upstream().servers.all());
+  fresh_only_ = fresh_only;
+  dispatched_ = dispatched;
+  // One turn per request: if a skipped server used one up, the next request would get it again.
+  turn_ = request_.generation->pool(request_.classification.upstream).next_turn();
   give_up_ = kNever;
   has_timed_out_ = is_short_ = false;
-  // One turn per request: if a skipped server used one up, the next request would get it again.
-  const std::uint64_t turn = pool.next_turn();
+  Connected connected;
+  choose(connected);
+  return connected;
+}
+
+Task<> ServerConnector::connect(Connected& into, const Deadlines& deadlines) {
+  while (!into.is_settled()) {
+    const Opened opened = co_await open(asked_server_, into, deadlines);
+    if (opened != Opened::next_server) co_return;
+    choose(into);
+  }
+}
+
+// The next server, with a kept connection to it if there is one; or a fault.
+void ServerConnector::choose(Connected& into) {
+  UpstreamPool& pool = request_.generation->pool(request_.classification.upstream);
+  Circuits& circuits = request_.generation->circuits(request_.classification.upstream);
   for (;;) {
     const resilience::ServerSet left = search_.candidates();
     if (left.empty()) break;
@@ -52,25 +65,23 @@ Task<ServerConnector::Connected> ServerConnector::connect(bool fresh_only, TimeP
       break;
     }
     const std::size_t server =
-        upstream().servers.choose(left, turn, services_.random, upstream().divided_slots());
-    connected.call = circuits.allow(server, source_for(circuits));
-    if (!connected.call.allowed()) {
+        upstream().servers.choose(left, turn_, services_.random, upstream().divided_slots());
+    into.call = circuits.allow(server, source_for(circuits));
+    if (!into.call.allowed()) {
       search_.refuse(server);
       continue;
     }
     search_.try_at(server);
     ++attempts_;
     asked_server_ = server;
-    if (!fresh_only) connected.connection = pool.take(server, max_idle, dispatched);
-    if (connected.connection) {
-      connected.call.to(connected.connection->address());
-      co_return std::move(connected);
-    }
-    const Opened opened = co_await open(server, connected, deadlines);
-    if (opened != Opened::next_server) co_return std::move(connected);
+    if (fresh_only_) return;
+    const Duration max_idle =
+        http::is_idempotent(request_.head.method) ? Duration::max() : Duration(kFreshEnough);
+    into.connection = pool.take(server, max_idle, dispatched_);
+    if (into.connection) into.call.to(into.connection->address());
+    return;
   }
-  connected.fault = fault_after_all();
-  co_return std::move(connected);
+  into.fault = fault_after_all();
 }
 
 // Opens a new connection, to the address that the last one was made to, or else to the next one of

@@ -32,15 +32,21 @@ class ServerConnector {
       if (connection) connection->retire();
     }
 
-    UpstreamPtr connection;  // null: `fault`
-    Circuits::Call call;     // at the circuit of its server
+    // The attempt has come to its end.
+    bool is_settled() const { return connection || fault; }
+
+    UpstreamPtr connection;
+    Circuits::Call call;  // at the circuit of its server
     std::optional<Fault> fault;
   };
-  // Tries each server at most once, in the order of the load balancing; servers that failed earlier
-  // attempts only when all have; none whose circuit is open. A failed connection is no retry: no
-  // byte was sent, so the next server may be tried whatever the method. `fresh_only`: opens a new
-  // connection. `dispatched`: when the request got its slot.
-  Task<Connected> connect(bool fresh_only, TimePoint dispatched, const Deadlines& deadlines);
+  // Begins an attempt: chooses a server, in the order of the load balancing, and takes a kept
+  // connection to it. Most requests find one, and need no coroutine for that. Else connect() goes
+  // on. `fresh_only`: takes no kept one. `dispatched`: when the request got its slot.
+  Connected take_kept(bool fresh_only, TimePoint dispatched);
+  // Opens a connection. Tries each server at most once; servers that failed earlier attempts only
+  // when all have; none whose circuit is open. A failed connection is no retry: no byte was sent,
+  // so the next server may be tried whatever the method.
+  Task<> connect(Connected& into, const Deadlines& deadlines);
 
   // A fault while the circuits of all servers are open, or let others go first.
   std::optional<Fault> circuits_fault();
@@ -52,6 +58,7 @@ class ServerConnector {
  private:
   enum class Opened : std::uint8_t { done, next_address, next_server, ended };
 
+  void choose(Connected& into);
   Task<> reserve_connection();
   Task<Opened> open(std::size_t server, Connected& into, const Deadlines& deadlines);
   Task<Opened> open_to(std::size_t server, std::size_t address, Connected& into,
@@ -69,7 +76,10 @@ class ServerConnector {
   resilience::ServerSearch search_;
   std::uint32_t attempts_ = 0;
   std::size_t asked_server_ = 0;
-  // The connect() under way:
+  // The attempt under way:
+  bool fresh_only_ = false;
+  TimePoint dispatched_{};
+  std::uint64_t turn_ = 0;
   TimePoint give_up_ = kNever;  // set with the first server that is waited for
   bool has_timed_out_ = false;
   int error_ = 0;          // errno value of the last attempt

@@ -65,8 +65,9 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
 
 // One connection and the request on it, up to the head of the response.
 Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
-  ServerConnector::Connected connected = co_await connector_.connect(
-      so_far_.was_replaced || so_far_.retries > 0, admission_.dispatched(), deadlines_);
+  const bool fresh_only = so_far_.was_replaced || so_far_.retries > 0;
+  ServerConnector::Connected connected = connector_.take_kept(fresh_only, admission_.dispatched());
+  if (!connected.is_settled()) co_await connector_.connect(connected, deadlines_);
   if (connected.fault) {
     // Nothing was sent. A connection that was refused may be tried again; one that timed out took
     // time enough.
@@ -75,7 +76,14 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
   }
   connection_ = std::move(connected.connection);
   call_ = std::move(connected.call);
-  const std::optional<Fault> fault = co_await send_request();
+  Block block;
+  std::string_view head;
+  std::optional<Fault> fault = write_head(block, head);
+  if (!fault) {
+    const Transfer sent = co_await send(head);
+    fault = fault_of_sending(sent);
+  }
+  block.release();
   if (fault) {
     report(&*fault);
     co_return Attempt{AttemptResult::failed, *fault};
@@ -105,19 +113,18 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
   co_return attempt;
 }
 
-// A connection that breaks here may still hold an early response: reading will tell.
-Task<std::optional<Fault>> UpstreamCall::send_request() {
-  Block block;
-  std::string_view head;
-  if (const std::optional<Fault> fault = write_head(block, head)) co_return fault;
+SendAll UpstreamCall::send(std::string_view head) {
   const TimePoint due = std::min(services_.now() + request_.upstream_config().response_timeout,
                                  deadlines_.head_due());
   const std::string_view body = body_ != nullptr ? body_->at_hand() : written_.body;
-  const Transfer sent =
-      co_await send_all(parking_, *connection_, head, body, {.deadline = due, .client_gone = true});
+  return send_all(parking_, *connection_, head, body, {.deadline = due, .client_gone = true});
+}
+
+// A connection that breaks here may still hold an early response: reading will tell.
+std::optional<Fault> UpstreamCall::fault_of_sending(const Transfer& sent) {
   current_.sent_any = sent.bytes > 0;
-  if (sent.done() || sent.status == Transfer::Status::failed) co_return std::nullopt;
-  co_return fault_of(sent.status);
+  if (sent.done() || sent.status == Transfer::Status::failed) return std::nullopt;
+  return fault_of(sent.status);
 }
 
 // For each attempt anew: the remaining deadline has changed.
@@ -163,7 +170,14 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
   for (;;) {
     if (body_ != nullptr && body_->fault())
       co_return Attempt{AttemptResult::failed, *body_->fault()};
-    const Transfer got = co_await receive_more(received);
+    const Until until{.deadline = head_due(), .client_gone = true};
+    Transfer got;
+    if (received == 0) {
+      const Wake wake = co_await parking_.park(until, &connection_->readable());
+      got = receive_first(wake);
+    } else {
+      got = co_await receive(parking_, *connection_, room_for_more(received), until);
+    }
     if (got.status == Transfer::Status::woken) continue;
     if (got.status == Transfer::Status::end || got.status == Transfer::Status::failed) {
       if (!any) co_return Attempt{AttemptResult::broken, {}};
@@ -207,20 +221,17 @@ TimePoint UpstreamCall::head_due() {
 }
 
 // A waiting request holds no block, so that the blocks in use stay in the CPU's caches.
-Task<Transfer> UpstreamCall::receive_more(std::size_t received) {
-  const Until until{.deadline = head_due(), .client_gone = true};
-  if (received == 0) {
-    const Wake wake = co_await parking_.park(until, &connection_->readable());
-    if (wake != Wake::ready) co_return Transfer{status_of(wake)};
-    if (!block_) block_ = services_.large_blocks.take();
-    const IoResult result = connection_->receive(block_.bytes().first(kFirstRead));
-    if (result.status == IoResult::Status::would_block) co_return Transfer{Transfer::Status::woken};
-    co_return Transfer{status_of(result.status), result.bytes};
-  }
+Transfer UpstreamCall::receive_first(Wake wake) {
+  if (wake != Wake::ready) return Transfer{status_of(wake)};
+  if (!block_) block_ = services_.large_blocks.take();
+  const IoResult result = connection_->receive(block_.bytes().first(kFirstRead));
+  if (result.status == IoResult::Status::would_block) return Transfer{Transfer::Status::woken};
+  return Transfer{status_of(result.status), result.bytes};
+}
+
+std::span<char> UpstreamCall::room_for_more(std::size_t received) {
   const std::span<char> room = block_.bytes().subspan(received);
-  const Transfer got = co_await receive(parking_, *connection_,
-                                        room.first(std::min(room.size(), kFirstRead)), until);
-  co_return got;
+  return room.first(std::min(room.size(), kFirstRead));
 }
 
 Fault UpstreamCall::fault_of(Transfer::Status status) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "http/body.hpp"
@@ -14,6 +15,7 @@
 #include "proxy/call/server_connector.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
+#include "proxy/net/transfer.hpp"
 #include "proxy/request/admission.hpp"
 #include "proxy/request/client_session.hpp"
 #include "proxy/request/deadlines.hpp"
@@ -134,11 +136,13 @@ class UpstreamCall {
   };
 
   Task<Attempt> ask_once();
-  Task<std::optional<Fault>> send_request();
+  SendAll send(std::string_view head);
+  std::optional<Fault> fault_of_sending(const Transfer& sent);
   std::optional<Fault> write_head(Block& block, std::string_view& head);
   Task<Attempt> read_head();
   TimePoint head_due();
-  Task<Transfer> receive_more(std::size_t received);
+  Transfer receive_first(Wake wake);
+  std::span<char> room_for_more(std::size_t received);
   Task<Next> retry(Attempt& failed);
   std::optional<TimePoint> awaited_since() const;
   void record_latency(std::optional<TimePoint> since);

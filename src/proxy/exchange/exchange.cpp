@@ -74,10 +74,10 @@ Task<Answer> Exchange::find_answer() {
 // Answers a request for the proxy itself: on a job, or on a place in a waiting room.
 Task<Answer> Exchange::own_answer(std::string_view path) {
   if (WaitingResource::is_for(path)) {
-    const Answer answer = co_await waiting_resource_.answer(path);
+    const Answer answer = co_await waiting_resource().answer(path);
     co_return answer;
   }
-  const Answer answer = co_await job_resource_.answer(path);
+  const Answer answer = co_await job_resource().answer(path);
   co_return answer;
 }
 
@@ -112,7 +112,7 @@ Task<Answer> Exchange::defer(std::optional<Fault> refused) {
   const bool has_ended = co_await deferral_.wait_for_end();
   if (has_ended) {
     const std::string applied = deferral_.applied_to_answer();  // for Preference-Applied
-    const Answer ended = co_await job_resource_.answer_of(deferral_.job().id, applied);
+    const Answer ended = co_await job_resource().answer_of(deferral_.job().id, applied);
     if (is<JobReport>(ended)) co_return ended;
   }
   co_return answer;

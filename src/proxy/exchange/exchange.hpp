@@ -65,6 +65,10 @@ class Exchange {
   std::optional<TimePoint> head_awaited_since() const { return call_.head_awaited_since(); }
 
  private:
+  // Made when they are first asked for: few requests need one (exchange_parts.cpp).
+  JobResource& job_resource();
+  WaitingResource& waiting_resource();
+
   // The phases (exchange.cpp).
   Task<Answer> find_answer();
   Task<Answer> own_answer(std::string_view path);
@@ -129,10 +133,10 @@ class Exchange {
   ResponseRelay relay_;
   Deferral deferral_;
   LocalReply local_reply_;  // of a job, a place or a waiting page
-  JobResource job_resource_;
+  std::optional<JobResource> job_resource_;
   VisitorTokens visitor_tokens_;
   Entrance entrance_;
-  WaitingResource waiting_resource_;
+  std::optional<WaitingResource> waiting_resource_;
 };
 
 }  // namespace spillway::proxy

@@ -19,9 +19,18 @@ Exchange::Exchange(Services& services, LocalGeneration& generation, ClientSessio
       relay_({services, request_, session, parking, body_, admission_, lookup_, flight_, fill_,
               call_}),
       deferral_(services, request_, session, parking, body_, call_, admission_.key()),
-      job_resource_(services, request_, parking, local_reply_),
       visitor_tokens_(request_, session),
-      entrance_(services, request_, parking, visitor_tokens_, local_reply_),
-      waiting_resource_(services, request_, parking, visitor_tokens_, body_, local_reply_) {}
+      entrance_(services, request_, parking, visitor_tokens_, local_reply_) {}
+
+JobResource& Exchange::job_resource() {
+  if (!job_resource_) job_resource_.emplace(services_, request_, parking_, local_reply_);
+  return *job_resource_;
+}
+
+WaitingResource& Exchange::waiting_resource() {
+  if (!waiting_resource_)
+    waiting_resource_.emplace(services_, request_, parking_, visitor_tokens_, body_, local_reply_);
+  return *waiting_resource_;
+}
 
 }  // namespace spillway::proxy

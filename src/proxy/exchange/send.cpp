@@ -47,15 +47,15 @@ Task<std::optional<Fault>> Exchange::send_as(const Answer& answer) {
       [this](CachedResponse) { return send_cached(); },
       [this](RouteFallback) { return send_fallback(); },
       [this](DeferredRequest) {
-        job_resource_.report_deferred(deferral_.job(), deferral_.applied_to_202());
+        job_resource().report_deferred(deferral_.job(), deferral_.applied_to_202());
         return send_own(local_reply_);
       },
       [this](JobReport) { return send_own(local_reply_); },
-      [this](JobEvents) { return job_resource_.send_events(session_, admission_); },
+      [this](JobEvents) { return job_resource().send_events(session_, admission_); },
       [this](WaitingPage) { return send_own(local_reply_); },
       [this](WaitingReport) { return send_own(local_reply_); },
       [this](WaitingEvents) {
-        return waiting_resource_.send_events(session_, parking_, admission_);
+        return waiting_resource().send_events(session_, parking_, admission_);
       });
 }
 

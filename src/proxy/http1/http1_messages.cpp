@@ -1,6 +1,7 @@
 // HTTP/1 messages on a session's connection: the request's body, and responses.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "proxy/http1/http1_session.hpp"
 #include "proxy/net/block_writer.hpp"
@@ -114,9 +115,12 @@ void Http1Session::start_problem(http::Problem problem, bool is_next_known) {
   plan_local_reply(is_next_known && head_.version >= 11);
   problem.close = next_ != Next::keep;
   // A small block holds any of them (http::kProblemRoom).
-  start(problem.status, [&](TextWriter& out) { return http::write_problem(out, problem); });
-  const std::size_t end = response_.pending.find("\r\n\r\n");
-  if (end != std::string_view::npos) response_.content = response_.pending.size() - end - 4;
+  std::optional<std::size_t> content;
+  start(problem.status, [&](TextWriter& out) {
+    content = http::write_problem(out, problem);
+    return content.has_value();
+  });
+  response_.content = content.value_or(0);
 }
 
 // After a problem or fallback: whether the connection persists, and where the next request begins.

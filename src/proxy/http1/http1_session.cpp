@@ -43,7 +43,11 @@ Detached Http1Session::serve(ClientPtr client) {
     co_await exchange.serve(head == Head::fault ? std::optional(fault) : std::nullopt);
     if (exchange.has_event_stream()) co_await serve_event_stream();
     exchange_.reset();
-    more = co_await next_request();
+    if (next_ != Next::keep || has_unread_body()) co_await end_request();
+    more = has_next_request();
+    // A client that pipelines refused requests would otherwise keep the loop to itself (and, where
+    // the compiler makes no tail calls, nest ever deeper).
+    if (more && ++requests_in_a_row_ % kMaxPipelined == 0) co_await Yield(services_.loop);
   }
   finish();
 }
@@ -143,23 +147,18 @@ Task<> Http1Session::serve_event_stream() {
   if (exchange_ && !exchange_->body().is_sent()) close_after_response();
 }
 
-// True if bytes of another request have been received.
-Task<bool> Http1Session::next_request() {
-  if (next_ == Next::closed || successor_) co_return false;
-  if (next_ == Next::close) {
-    co_await close_lingering();
-    co_return false;
-  }
+// What is left to do for a request that has been answered: mostly nothing.
+Task<> Http1Session::end_request() {
+  if (successor_) co_return;
+  if (next_ == Next::close) co_await close_lingering();
+  if (next_ != Next::keep) co_return;
   const bool is_found = co_await skip_answered_body();
-  if (!is_found) {
-    next_ = Next::closed;
-    co_return false;
-  }
-  if (!reader_.start_next(block_.bytes())) co_return false;
-  // A client that pipelines refused requests would otherwise keep the loop to itself (and, where
-  // the compiler makes no tail calls, nest ever deeper).
-  if (++requests_in_a_row_ % kMaxPipelined == 0) co_await Yield(services_.loop);
-  co_return true;
+  if (!is_found) next_ = Next::closed;
+}
+
+// Bytes of another request have been received.
+bool Http1Session::has_next_request() {
+  return next_ == Next::keep && !successor_ && reader_.start_next(block_.bytes());
 }
 
 Task<> Http1Session::close_lingering() {
@@ -169,6 +168,10 @@ Task<> Http1Session::close_lingering() {
   if (!closing.lingers) co_return;
   client_->shutdown_send();
   co_await discard(closing.most_bytes, kLinger, kLinger);
+}
+
+bool Http1Session::has_unread_body() const {
+  return reader_.missing() > 0 || (is_body_started_ && !body_.done());
 }
 
 // The rest of a body whose request is answered: refused, or by an upstream that did not wait for
@@ -181,7 +184,6 @@ Task<bool> Http1Session::skip_answered_body() {
     const bool skipped = co_await discard(rest, kAnsweredBody, without_bytes);
     co_return skipped;
   }
-  if (!is_body_started_ || body_.done()) co_return true;
   bool is_found = false;
   bool is_lost = services_.draining || body_.failed();
   if (!is_lost) {

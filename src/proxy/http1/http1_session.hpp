@@ -110,8 +110,10 @@ class Http1Session final : public ClientSession, public Swept {
   Task<Head> read_head(Fault& fault);
   Exchange& begin_exchange();
   Task<> serve_event_stream();
-  Task<bool> next_request();
+  Task<> end_request();
+  bool has_next_request();
   Task<> close_lingering();
+  bool has_unread_body() const;
   Task<bool> skip_answered_body();
   enum class Discarded : std::uint8_t { nothing, some, all, failed };
   Task<bool> discard(std::size_t most, Duration in_all, Duration without_bytes);

@@ -25,11 +25,10 @@ void EventLoop::discard() {
   posted_.drain([](Posted& posted) { posted.discard(); });
 }
 
-void EventLoop::forget(const Watcher& watcher) {
+void EventLoop::forget(Watcher& watcher) {
   ready_.forget(watcher);
   std::erase(deferred_, &watcher);
-  std::replace(running_.begin(), running_.end(), const_cast<Watcher*>(&watcher),
-               static_cast<Watcher*>(nullptr));
+  std::replace(running_.begin(), running_.end(), &watcher, static_cast<Watcher*>(nullptr));
 }
 
 void EventLoop::defer(Watcher& watcher) {

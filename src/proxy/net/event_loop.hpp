@@ -102,7 +102,7 @@ class EventLoop {
   void unwatch(int descriptor) { ready_.remove(descriptor); }
   // Drops events and deferrals of the watcher that are not delivered yet. Call it before the
   // watcher is destroyed.
-  void forget(const Watcher& watcher);
+  void forget(Watcher& watcher);
   // How often the loop has looked at all descriptors, and whether it last saw nothing of this one.
   std::uint64_t looks() const { return ready_.looks(); }
   bool is_quiet(const Watcher& watcher) const { return ready_.is_quiet(watcher); }

@@ -1,6 +1,5 @@
 #include "proxy/net/readiness_set.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -37,23 +36,17 @@ void ReadinessSet::remove(int descriptor) {
   ::epoll_ctl(set_.native_handle(), EPOLL_CTL_DEL, descriptor, nullptr);
 }
 
-void ReadinessSet::forget(const Watcher& watcher) {
-  for (std::size_t i = next_; i < count_; ++i) {
-    if (batch_[i].data.ptr == &watcher) batch_[i].data.ptr = nullptr;
-  }
+void ReadinessSet::forget(Watcher& watcher) {
+  if (watcher.number_ > 0) found_[std::exchange(watcher.number_, 0) - 1].data.ptr = nullptr;
 }
 
-bool ReadinessSet::is_quiet(const Watcher& watcher) const {
-  if (count_ == kBatch) return false;
-  return std::none_of(batch_.begin() + next_, batch_.begin() + count_,
-                      [&](const epoll_event& event) { return event.data.ptr == &watcher; });
-}
-
-void ReadinessSet::collect() {
+void ReadinessSet::look() {
   ++looks_;
   next_ = 0;
-  const int got = ::epoll_wait(set_.native_handle(), batch_.data(), kBatch, 0);
+  const int got = ::epoll_wait(set_.native_handle(), found_.data(), kLook, 0);
   count_ = static_cast<std::size_t>(std::max(got, 0));  // EINTR: the next wait completes at once
+  for (std::uint32_t n = 0; n < count_; ++n)
+    static_cast<Watcher*>(found_[n].data.ptr)->number_ = n + 1;
 }
 
 }  // namespace spillway::proxy

@@ -39,9 +39,16 @@ void UpstreamConnection::become_idle(TimePoint now) {
 }
 
 void UpstreamConnection::become_busy() {
+  UpstreamIdleHook::unlink();
   idle_ = false;
   pool_->budget_.not_idle();
   trial_ = pool_->in_flight_.begin(server_);
+}
+
+void UpstreamConnection::close_idle() {
+  const UpstreamPtr keep(this);
+  become_busy();
+  retire();
 }
 
 void UpstreamConnection::on_idle_readable() {
@@ -53,7 +60,7 @@ void UpstreamConnection::on_idle_readable() {
     readable();
     return;
   }
-  pool_->remove(*this);
+  close_idle();
 }
 
 bool UpstreamPool::was_seen_quiet(const UpstreamConnection& connection) const {
@@ -61,15 +68,16 @@ bool UpstreamPool::was_seen_quiet(const UpstreamConnection& connection) const {
 }
 
 UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint now) {
-  auto& idle = idle_[server];
-  const auto is_fresh = [&](const UpstreamPtr& one) { return now - one->idle_since_ < max_idle; };
+  Idle& idle = idle_[server];
+  const auto is_fresh = [&](const UpstreamConnection& one) {
+    return now - one.idle_since_ < max_idle;
+  };
   while (!idle.empty() && is_fresh(idle.back())) {
     // The one idle longest, if the last one has been so only since the loop's last look.
-    auto found = idle.end() - 1;
-    if (loop_.looks() == (*found)->looks_when_idle_ && is_fresh(idle.front())) found = idle.begin();
-    const bool is_quiet = was_seen_quiet(**found);
-    UpstreamPtr connection = std::move(*found);
-    idle.erase(found);
+    const bool is_last_unseen = loop_.looks() == idle.back().looks_when_idle_;
+    UpstreamPtr connection =
+        is_last_unseen && is_fresh(idle.front()) ? &idle.front() : &idle.back();
+    const bool is_quiet = was_seen_quiet(*connection);
     connection->become_busy();
     if (!is_quiet && connection->has_input()) {
       connection->retire();
@@ -89,7 +97,7 @@ void UpstreamPool::give_back(UpstreamPtr connection, TimePoint now) {
   connection->become_idle(now);
   connection->looks_when_idle_ = loop_.looks();
   connection->readable();
-  idle_[connection->server_].push_back(std::move(connection));
+  idle_[connection->server_].push_back(*connection);
 }
 
 void UpstreamPool::make_room() {
@@ -100,32 +108,22 @@ bool UpstreamPool::close_one() {
   const auto oldest =
       std::min_element(idle_.begin(), idle_.end(), [](const auto& a, const auto& b) {
         if (a.empty() || b.empty()) return !a.empty();
-        return a.front()->idle_since_ < b.front()->idle_since_;
+        return a.front().idle_since_ < b.front().idle_since_;
       });
   if (oldest->empty()) return false;
-  remove(*oldest->front());
+  oldest->front().close_idle();
   return true;
 }
 
 void UpstreamPool::close_idle_since(TimePoint before) {
-  for (auto& idle : idle_) {
-    while (!idle.empty() && idle.front()->idle_since_ < before) remove(*idle.front());
+  for (Idle& idle : idle_) {
+    while (!idle.empty() && idle.front().idle_since_ < before) idle.front().close_idle();
   }
 }
 
 void UpstreamPool::close_idle_to(std::size_t server) {
-  auto& idle = idle_[server];
-  while (!idle.empty()) remove(*idle.back());
-}
-
-void UpstreamPool::remove(UpstreamConnection& connection) {
-  auto& idle = idle_[connection.server_];
-  const auto found = std::find(idle.begin(), idle.end(), &connection);
-  if (found == idle.end()) return;
-  const UpstreamPtr keep = std::move(*found);
-  idle.erase(found);
-  keep->become_busy();
-  keep->retire();
+  Idle& idle = idle_[server];
+  while (!idle.empty()) idle.back().close_idle();
 }
 
 }  // namespace spillway::proxy

@@ -12,6 +12,7 @@
 // ten seconds need, and those spare ones. Worker thread only, except ConnectionBudget.
 #pragma once
 
+#include <boost/intrusive/list.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,11 @@ namespace spillway::proxy {
 
 class UpstreamPool;
 
-class UpstreamConnection final : public Stream {
+struct UpstreamIdleHook
+    : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+};
+
+class UpstreamConnection final : public Stream, public UpstreamIdleHook {
  public:
   // Takes over one unit of the pool's budget, acquired by the caller; retire() or the destructor
   // releases it. Counts as in flight at its server while not idle.
@@ -51,6 +56,7 @@ class UpstreamConnection final : public Stream {
   void on_idle_readable() override;
   void become_idle(TimePoint now);
   void become_busy();
+  void close_idle();
 
   UpstreamPool* pool_;  // null after leave_pool()
   observe::WorkerGauges& gauges_;
@@ -98,7 +104,10 @@ class UpstreamPool {
 
  private:
   friend class UpstreamConnection;
-  void remove(UpstreamConnection& connection);
+  // Of one server, least recently used first. They are open, so they keep themselves alive.
+  using Idle =
+      boost::intrusive::list<UpstreamConnection, boost::intrusive::constant_time_size<false>>;
+
   bool was_seen_quiet(const UpstreamConnection& connection) const;
 
   EventLoop& loop_;
@@ -107,7 +116,7 @@ class UpstreamPool {
   std::shared_ptr<observe::WorkerGauges> gauges_;
   std::uint64_t next_turn_ = 0;
   bool keep_alive_ = true;
-  std::vector<std::vector<UpstreamPtr>> idle_;  // by server, least recently used first
+  std::vector<Idle> idle_;  // by server
 };
 
 }  // namespace spillway::proxy

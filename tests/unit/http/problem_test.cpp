@@ -15,7 +15,9 @@ namespace {
 std::string response(const Problem& problem) {
   std::array<char, kProblemRoom> block;
   TextWriter out(block);
-  REQUIRE(write_problem(out, problem));
+  const std::optional<std::size_t> content = write_problem(out, problem);
+  REQUIRE(content.has_value());
+  CHECK(*content == out.size() - (out.text().find("\r\n\r\n") + 4));
   return std::string(out.text());
 }
 
@@ -141,7 +143,7 @@ TEST_CASE("the longest texts fit the stated room and a small block is reported")
   }
   std::array<char, 300> block;
   TextWriter out(block);
-  CHECK_FALSE(write_problem(out, kDenial));
+  CHECK_FALSE(write_problem(out, kDenial).has_value());
 }
 
 TEST_CASE("every reason and every status in use has its name") {

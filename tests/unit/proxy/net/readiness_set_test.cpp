@@ -85,6 +85,25 @@ TEST_CASE("events beyond one batch are delivered by the next wait at once") {
   CHECK(watched.turn() == 0);
 }
 
+TEST_CASE("one look tells of all descriptors although its events are those of several turns") {
+  Watched watched;
+  std::deque<Bell> bells;
+  for (std::size_t n = 0; n < 2 * ReadinessSet::kBatch; ++n) {
+    bells.emplace_back([] {}).ring();
+    REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
+  }
+  Bell silent([] {});
+  REQUIRE(watched.set.add(silent.descriptor(), EPOLLIN, silent));
+  REQUIRE(watched.turn() == ReadinessSet::kBatch);
+  CHECK(watched.set.looks() == 1);
+  CHECK(watched.set.is_quiet(silent));
+  CHECK(watched.set.is_quiet(bells.front()));
+  CHECK_FALSE(watched.set.is_quiet(bells.back()));
+  REQUIRE(watched.turn() == ReadinessSet::kBatch);
+  CHECK(watched.set.looks() == 1);
+  CHECK(watched.set.is_quiet(bells.back()));
+}
+
 TEST_CASE("a watcher forgotten during delivery gets no event of that batch but those after it") {
   Watched watched;
   int heard = 0;
