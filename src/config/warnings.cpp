@@ -110,6 +110,37 @@ void warn_of_no_principal(const Config& config, Problems& found) {
   }
 }
 
+// Whether requests of this route may be of this class: what a client is trusted to say may raise or
+// lower any.
+bool may_be_of(const Config& config, const Route& route, ClassId traffic_class) {
+  const bool may_be_any =
+      route.priority || route.priority_by_cost || !config.trusted_headers.priority.empty() ||
+      std::ranges::any_of(config.tenants.api_keys,
+                          [](const ApiKey& key) { return key.traffic_class.has_value(); });
+  return may_be_any || route.traffic_class == traffic_class;
+}
+
+bool drops_late(const Config& config, const Route& route) {
+  return config.upstreams[index(route.upstream)].dispatch.late == Late::drop;
+}
+
+// The deadline comes first, and it is another answer: DEADLINE_EXPIRED.
+void warn_of_vain_waits(const Config& config, Problems& found) {
+  for (std::size_t n = 0; n < config.classes.size(); ++n) {
+    const TrafficClass& one = config.classes[n];
+    const auto ends_with_sla = [&](const Route& route) {
+      return !route.deadline && may_be_of(config, route, ClassId(n)) && drops_late(config, route);
+    };
+    if (one.max_wait <= one.sla || std::ranges::none_of(config.routes, ends_with_sla)) continue;
+    const std::string sla = std::to_string(one.sla.count());
+    found.push_back(
+        {element("$.classes", n) + ".max_wait_ms",
+         std::to_string(one.max_wait.count()) + " is more than sla_ms (" + sla +
+             "): on a route without deadline_ms no request waits for longer than these " + sla +
+             " ms; raise sla_ms, too"});
+  }
+}
+
 }  // namespace
 
 Problems warnings(const Config& config) {
@@ -119,6 +150,7 @@ Problems warnings(const Config& config) {
   warn_of_many_tunnels(config, found);
   warn_of_no_temp_directory(config, found);
   warn_of_no_principal(config, found);
+  warn_of_vain_waits(config, found);
   return found;
 }
 

@@ -77,5 +77,28 @@ TEST_CASE("more tunnels than half of the connections are warned of, unless by de
   CHECK(found[0].message.find("250 of these 400") != std::string::npos);
 }
 
+TEST_CASE("a wait for a slot that the deadline of the class ends is warned of, with both keys") {
+  const auto warned = [](const std::string& members) { return warnings(load_good(with(members))); };
+  const auto patient = [](const std::string& more) {
+    return R"("classes":[{"name":"P0","max_wait_ms":3000)" + more + R"(},{"name":"P1"}])";
+  };
+  const std::string of_p0 = R"(,"default_route":{"class":"P0")";
+  CHECK(warned("").empty());
+  CHECK(warned(patient(R"(,"sla_ms":3000)") + of_p0 + "}").empty());
+  CHECK(warned(patient("") + of_p0 + R"(,"deadline_ms":5000})").empty());
+  CHECK(warned(patient("") + of_p0 + R"(},"dispatch":{"late":"process_with_tag"})").empty());
+  // No request is of the class.
+  CHECK(warned(patient("")).empty());
+  for (const std::string& members :
+       {of_p0 + "}", std::string(R"(,"trusted_headers":{"priority":"X-Priority"})"),
+        std::string(R"(,"tenants":{"api_keys":[{"name":"a","key":"acme-key-1","class":"P0"}]})")}) {
+    CAPTURE(members);
+    const Problems found = warned(patient("") + members);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].path == "$.classes[0].max_wait_ms");
+    CHECK(found[0].message.starts_with("3000 is more than sla_ms (1000): "));
+  }
+}
+
 }  // namespace
 }  // namespace spillway::config
