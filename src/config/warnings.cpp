@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "config/findings.hpp"
+#include "config/layers.hpp"
 #include "config/tunnels.hpp"
 
 namespace spillway::config {
@@ -141,6 +142,40 @@ void warn_of_vain_waits(const Config& config, Problems& found) {
   }
 }
 
+// Degrades by giving what is stored, or the fallback, and forwards what has neither. With
+// skip_downstream the backend is told of it.
+bool forwards_misses(const Rule& rule) {
+  return rule.strategy == Strategy::degrade && rule.mode != DegradeMode::skip_downstream &&
+         miss_of(rule) == Miss::forward;
+}
+
+// By any state of the upstream, without what the route changes.
+bool forwards_misses(const Overload& overload, ClassId traffic_class) {
+  const std::vector<Rule> rules = overloaded_rules(overload, traffic_class);
+  return std::ranges::any_of(rules, [](const Rule& rule) { return forwards_misses(rule); });
+}
+
+// No route can give anything in its place, so the rule refuses nothing.
+void warn_of_rules_without_effect(const Config& config, Problems& found) {
+  for (std::size_t n = 0; n < config.classes.size(); ++n) {
+    const auto id = ClassId(n);
+    const auto has_something = [&](const Route& route) {
+      return may_be_of(config, route, id) && (route.cache || route.fallback);
+    };
+    if (std::ranges::any_of(config.routes, has_something)) continue;
+    for (std::size_t u = 0; u < config.upstreams.size(); ++u) {
+      const bool is_common = forwards_misses(config.overload, id);
+      if (!is_common && !forwards_misses(config.upstreams[u].overload, id)) continue;
+      found.push_back(
+          {(is_common ? "$" : element("$.upstreams", u)) + ".overload.rules." +
+               config.classes[n].name,
+           "degrade sheds nothing: no route of this class has a cache or a fallback, so every "
+           "request is forwarded as a miss; \"miss\": \"deny\" or \"strategy\": \"deny\" refuses"});
+      if (is_common) break;
+    }
+  }
+}
+
 }  // namespace
 
 Problems warnings(const Config& config) {
@@ -151,6 +186,7 @@ Problems warnings(const Config& config) {
   warn_of_no_temp_directory(config, found);
   warn_of_no_principal(config, found);
   warn_of_vain_waits(config, found);
+  warn_of_rules_without_effect(config, found);
   return found;
 }
 

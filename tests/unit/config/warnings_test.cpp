@@ -100,5 +100,38 @@ TEST_CASE("a wait for a slot that the deadline of the class ends is warned of, w
   }
 }
 
+TEST_CASE("a rule that degrades where no route of its class has anything to give is warned of") {
+  const auto warned = [](const std::string& rule, const std::string& more = "") {
+    return warnings(load_good(
+        with(R"("overload":{"rules":{"P1":{"strategy":"degrade")" + rule + "}}}" + more)));
+  };
+  CHECK(warned(R"(,"mode":"cache_only")").empty());  // it refuses
+  CHECK(warned(R"(,"miss":"deny")").empty());
+  CHECK(warned(R"(,"mode":"skip_downstream")").empty());  // the backend is told
+  for (const char* const what :
+       {R"("cache":{"max_bytes":1000000})", R"("fallback":{"json":{"body":"{}"}})"}) {
+    const auto with_route = [&](const std::string& traffic_class) {
+      return R"(,"routes":[{"name":"a","match":{"path":"/a"},"class":")" + traffic_class + "\"," +
+             what + "}]";
+    };
+    CAPTURE(what);
+    CHECK(warned("", with_route("P1")).empty());
+    CHECK(warned("", with_route("P2")).size() == 1);
+    CHECK(warned("", with_route("P2") + R"(,"trusted_headers":{"priority":"X-P"})").empty());
+  }
+  const Problems found = warned("");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].path == "$.overload.rules.P1");
+  CHECK(found[0].message.starts_with("degrade sheds nothing: "));
+}
+
+TEST_CASE("such a rule of one upstream is warned of there") {
+  const Problems found = warnings(load_good(
+      R"({"upstreams":[{"name":"a","servers":["127.0.0.1:1"]},{"name":"b","servers":["127.0.0.1:2"],)"
+      R"("overload":{"rules":{"P2":{"strategy":"degrade"}}}}]})"));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].path == "$.upstreams[1].overload.rules.P2");
+}
+
 }  // namespace
 }  // namespace spillway::config
