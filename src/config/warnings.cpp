@@ -111,6 +111,19 @@ void warn_of_no_principal(const Config& config, Problems& found) {
   }
 }
 
+// The first visitor would find it out, who waits for ever: the browser keeps no cookie.
+void warn_of_plain_visitors(const Config& config, Problems& found) {
+  if (!config.trusted_peers.empty()) return;
+  for (std::size_t n = 0; n < config.routes.size(); ++n) {
+    const auto& room = config.routes[n].waiting_room;
+    if (!room || !room->secure_cookie) continue;
+    found.push_back({route_path(n, config.routes.size()) + ".waiting_room.secure_cookie",
+                     "is true, and no $.trusted_peers are in front that could speak HTTPS: over "
+                     "plain HTTP browsers drop the cookie, and no visitor ever comes in; false is "
+                     "for a site without HTTPS"});
+  }
+}
+
 // Whether requests of this route may be of this class: what a client is trusted to say may raise or
 // lower any.
 bool may_be_of(const Config& config, const Route& route, ClassId traffic_class) {
@@ -185,6 +198,7 @@ Problems warnings(const Config& config) {
   warn_of_many_tunnels(config, found);
   warn_of_no_temp_directory(config, found);
   warn_of_no_principal(config, found);
+  warn_of_plain_visitors(config, found);
   warn_of_vain_waits(config, found);
   warn_of_rules_without_effect(config, found);
   return found;

@@ -9,7 +9,7 @@ const std::string kRoom =
     R"("routes":[{"name":"sale","match":{"path":"/sale/**"},"waiting_room":{}}])";
 
 std::string with_store(const std::string& url, const std::string& routes = kRoom) {
-  return with(routes + R"(,"store":{"url":")" + url + "\"}");
+  return with(routes + R"(,"trusted_peers":["10.0.0.1"],"store":{"url":")" + url + "\"}");
 }
 
 TEST_CASE(
@@ -22,7 +22,8 @@ TEST_CASE(
 
 TEST_CASE("a time to come in that is shorter than the default is warned of, with its place") {
   const auto warned = [](const std::string& room) {
-    return warnings(load_good(with(R"("routes":[{"name":"a","match":{"path":"/a"}},{"name":"sale",)"
+    return warnings(load_good(with(R"("trusted_peers":["10.0.0.1"],)"
+                                   R"("routes":[{"name":"a","match":{"path":"/a"}},{"name":"sale",)"
                                    R"("match":{"path":"/sale/**"},"waiting_room":)" +
                                    room + "}]")));
   };
@@ -32,6 +33,20 @@ TEST_CASE("a time to come in that is shorter than the default is warned of, with
   CHECK(found[0].path == "$.routes[1].waiting_room.claim_ms");
   CHECK(found[0].message.find("119999 ms") != std::string::npos);
   CHECK(found[0].message.find("WCAG 2.2.1") != std::string::npos);
+}
+
+TEST_CASE("a cookie for HTTPS alone where nothing in front can speak it is warned of") {
+  const auto warned = [](const std::string& room, const std::string& more = "") {
+    return warnings(
+        load_good(with(R"("routes":[{"name":"sale","match":{"path":"/sale/**"},"waiting_room":)" +
+                       room + "}]" + more)));
+  };
+  CHECK(warned(R"({"secure_cookie":false})").empty());
+  CHECK(warned("{}", R"(,"trusted_peers":["10.0.0.1"])").empty());
+  const Problems found = warned("{}");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].path == "$.routes[0].waiting_room.secure_cookie");
+  CHECK(found[0].message.find("plain HTTP browsers drop the cookie") != std::string::npos);
 }
 
 TEST_CASE("a principal of nothing where no tenant is verified is warned of, with its place") {
