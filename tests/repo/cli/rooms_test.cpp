@@ -35,4 +35,5 @@ TEST_CASE("rooms fails with a sentence where no proxy listens") {
   const Result result = run("rooms list --admin http://127.0.0.1:1");
   CHECK(result.code == 1);
   CHECK(contains(result.err, "error: cannot ask the admin listener at 127.0.0.1:1: "));
+  CHECK(contains(result.err, "; --admin URL names another one"));
 }
