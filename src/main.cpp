@@ -73,7 +73,8 @@ int check(const std::string& path) {
   }
   for (const auto& each : spillway::config::warnings(*config))
     std::cerr << "warning: " << each.path << ": " << each.message << '\n';
-  std::cout << spillway::config::effective(*config).dump(2) << '\n';
+  std::cout << spillway::config::effective(*config).dump(2) << '\n' << std::flush;
+  if (std::cout) std::cerr << path << ": valid\n";
   return kFine;
 }
 
@@ -304,7 +305,7 @@ bool has_unknown_command(const CLI::App& app, int argc, char** argv) {
       at = command;
       continue;
     }
-    std::cerr << "error: \"" << word << "\" is no command; " << known << '\n';
+    std::cerr << "error: \"" << word << "\" is no command; use one of " << known << '\n';
     return true;
   }
   return false;

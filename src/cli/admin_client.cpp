@@ -33,7 +33,8 @@ constexpr auto kAwaitReply = asio::as_tuple(asio::use_awaitable);
 using AdminMessage = beast_http::request<beast_http::string_body>;
 
 std::string failure(const AdminUrl& url, const boost::system::error_code& error) {
-  return "cannot ask the admin listener at " + url.authority + ": " + error.message();
+  return "cannot ask the admin listener at " + url.authority + ": " + error.message() +
+         "; --admin URL names another one";
 }
 
 asio::awaitable<void> exchange(const AdminUrl& url, const AdminMessage& message,

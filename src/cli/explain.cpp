@@ -6,6 +6,7 @@
 
 #include "base/ip_address.hpp"
 #include "cli/explain_answers.hpp"
+#include "cli/explain_deferral.hpp"
 #include "cli/explain_lines.hpp"
 #include "cli/explain_request.hpp"
 #include "cli/explain_rule.hpp"
@@ -139,6 +140,25 @@ bool can_be(const config::Overload& overload, State state) {
   return states_of(overload).find(name(state)) != std::string::npos;
 }
 
+void tell_verdict(ExplainedLines& lines, const RuledRequest& ruled,
+                  const overload::AdmissionPlan& plan) {
+  const Deferral deferral = tell_deferral(lines, ruled);
+  tell_rule(lines, ruled);
+  tell_cache(lines, ruled);
+  lines.add("state") << name(plan.state()) << " (of " << states_of(ruled.upstream().overload)
+                     << ")";
+  if (deferral == Deferral::before_it_is_tried) return tell_deferred(lines, ruled);
+  if (ruled.state == State::normal) {
+    lines.add("verdict") << name(overload::Verdict::Kind::allow);
+    lines.add("why") << "Rules apply only while the upstream is overloaded.";
+    tell_hard_limits(lines, ruled);
+  } else {
+    tell_overloaded(lines, ruled);
+  }
+  tell_instead_of_refusal(
+      lines, ruled, plan.degrading(ruled.classification.route, ruled.classification.traffic_class));
+}
+
 Explanation refused(http::Error error) {
   return {false, "error: this request is answered " + std::to_string(status_of(error)) + ": " +
                      std::string(describe(error)) + "\n"};
@@ -179,6 +199,10 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
 
   ExplainedLines lines;
   lines.add("request") << request.method << " " << request.url;
+  if (is_own_request(config, head, classification)) {
+    tell_own_request(lines, config);
+    return {true, lines.text()};
+  }
   tell_subject(lines, config, classifier, classification);
   tell_readings(lines, classification);
   tell_deadline(lines, config, classification);
@@ -186,18 +210,8 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
   tell_visitor(lines, config, head, classifier, peer, classification);
   tell_upgrade(lines, config, head, classification);
   const RuledRequest ruled{config, head, classification, rule, request.state};
-  tell_rule(lines, ruled);
-  tell_cache(lines, ruled);
-  lines.add("state") << name(plan.state()) << " (of " << states_of(upstream.overload) << ")";
-  if (request.state == State::normal) {
-    lines.add("verdict") << name(overload::Verdict::Kind::allow);
-    lines.add("why") << "Rules apply only while the upstream is overloaded.";
-    tell_hard_limits(lines, ruled);
-  } else {
-    tell_overloaded(lines, ruled);
-  }
-  tell_instead_of_refusal(lines, ruled,
-                          plan.degrading(classification.route, classification.traffic_class));
+  tell_waiting_room(lines, ruled);
+  tell_verdict(lines, ruled, plan);
   if (upstream.overload.mode == config::Mode::shadow)
     lines.add("mode") << "shadow: whatever the verdict, it is only counted and logged, and the "
                       << "request is forwarded.";

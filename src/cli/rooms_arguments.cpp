@@ -40,7 +40,9 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
   CLI::App& rooms = *app.add_subcommand("rooms", "See and change the waiting rooms of a proxy");
   rooms.require_subcommand(1);
   CLI::App& list = add_act(rooms, to, RoomsAction::list, "list",
-                           "List the waiting rooms, or the tickets of one, in order");
+                           "List the waiting rooms, or the tickets of one, in order. A room that "
+                           "is open has visitors wait; where it is closed they enter without a "
+                           "ticket");
   add_room(list, to);
   list.add_option("--status", to.status,
                   "Only tickets that are so: waiting, processing, fulfilled, ended");
@@ -62,7 +64,7 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
   call.add_option("--type", to.type, "Only those who ask for this type of resource");
   call.add_flag("--continue-on-error", to.continue_on_error, "Go on where one cannot be called");
   add_room(add_act(rooms, to, RoomsAction::open, "open",
-                   "Open the waiting room: all visitors wait, even if there is room"),
+                   "Hold the waiting room open: all visitors wait, even if there is room"),
            to)
       ->required();
   add_room(add_act(rooms, to, RoomsAction::close, "close",
@@ -76,7 +78,8 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
   add_room(message, to)->required();
   message.add_option("TEXT", to.text, "The message; '' for that of the configuration");
   CLI::Option* const ends =
-      message.add_flag("--ends", to.ends, "It is over (sold out): all tickets end");
+      message.add_flag("--ends", to.ends,
+                       "It is over (sold out): this ends all tickets at once, and none comes back");
   message.add_flag("--goes-on", to.goes_on, "It is not over after all")->excludes(ends);
   CLI::App& cancel = add_act(rooms, to, RoomsAction::cancel, "cancel", "End a ticket or a session");
   add_room(cancel, to)->required();

@@ -22,6 +22,7 @@ void print_room_row(std::ostream& out, const std::array<std::string, 6>& cells) 
 std::string state_of(const json& room) {
   std::string state = room.value("open", false) ? "open" : "closed";
   if (room.value("held_open", false)) state = "held open";
+  state += state == "closed" ? " (visitors enter without a ticket)" : " (visitors wait)";
   if (room.value("paused", false)) state += ", paused";
   if (room.value("ended", false)) state += ", ended";
   return state;

@@ -14,6 +14,12 @@ TrafficClass make_class(const char* name, double weight, std::uint32_t max_queue
   return out;
 }
 
+// Without shares: these depend on the classes that the file has.
+std::vector<TrafficClass> named_defaults() {
+  return {make_class("P0", 8, 512, 500), make_class("P1", 3, 256, 200),
+          make_class("P2", 1, 128, 100)};
+}
+
 std::vector<Rule> default_rules(std::size_t classes) {
   std::vector<Rule> rules(classes, Rule{Strategy::deny, 0.5, Milliseconds{1000}});
   rules.front() = {Strategy::allow, 1.0, Milliseconds{1000}};
@@ -25,10 +31,17 @@ std::vector<Rule> default_rules(std::size_t classes) {
 }  // namespace
 
 std::vector<TrafficClass> default_classes() {
-  std::vector<TrafficClass> classes{make_class("P0", 8, 512, 500), make_class("P1", 3, 256, 200),
-                                    make_class("P2", 1, 128, 100)};
+  std::vector<TrafficClass> classes = named_defaults();
   set_min_shares(classes);
   return classes;
+}
+
+TrafficClass new_class(std::string_view name) {
+  for (TrafficClass& one : named_defaults())
+    if (one.name == name) return std::move(one);
+  TrafficClass plain;
+  plain.name = name;
+  return plain;
 }
 
 void set_min_shares(std::vector<TrafficClass>& classes) {

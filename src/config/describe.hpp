@@ -332,7 +332,9 @@ void describe(Visitor& visit, Config& x) {
         "Proxies in front of this one, whose word about the client is believed.");
   visit(required("upstreams"), x.upstreams, ListOf<ByType>{{}, 1, kMaxUpstreams}, "The backends.");
   visit("classes", x.classes, ListOf<ByType>{{}, 1, kMaxClasses},
-        "Traffic classes, the highest priority first.");
+        "Traffic classes, the highest priority first. One that is called P0, P1 or P2 has the "
+        "defaults of the class of that name in a file without classes: weight 8, 3 or 1, max_queue "
+        "512, 256 or 128, max_wait_ms 500, 200 or 100.");
   visit("priority_max", x.priority_max, Range{1, kMostPriorities},
         "The highest numeric priority; 0 is the lowest.");
   UserRoutes routes{x.routes};

@@ -36,6 +36,15 @@ void leave_out_quotation(std::string& message) {
   message.erase(from, to == message.npos || to < from ? message.npos : to + 1 - from);
 }
 
+// What the text is instead, where that can be seen from how it begins.
+std::string other_than_json(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == text.npos) return "not JSON: the file is empty";
+  constexpr std::string_view kBegins = "{[/\xEF";  // also a comment, and a byte order mark
+  if (kBegins.find(text[first]) != kBegins.npos) return {};
+  return "not JSON, which begins with '{' (YAML is not read)";
+}
+
 // Builds the tree from the parser's events. `open_` is the path from the root.
 class TreeBuilder : public nlohmann::json_sax<json> {
  public:
@@ -223,7 +232,11 @@ Document parse(std::string_view text, std::string_view file_name) {
                     {{std::string(file_name),
                       "nested more than " + std::to_string(kMaxDepth) + " levels deep"}}};
   }
-  if (builder.error) return failed(builder.error->first, std::move(builder.error->second));
+  if (builder.error) {
+    const std::string instead = other_than_json(text);
+    return failed(builder.error->first,
+                  instead.empty() ? std::move(builder.error->second) : instead);
+  }
   if (!parsed) return failed(text.size(), "not JSON");
   return {std::move(builder.root), std::move(builder.duplicates)};
 }

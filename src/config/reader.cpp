@@ -4,6 +4,8 @@
 #include <limits>
 #include <set>
 
+#include "config/defaults.hpp"
+
 namespace spillway::config {
 
 using nlohmann::json;
@@ -69,6 +71,12 @@ bool Reader::read(const json& node, const std::string& path, std::string& value,
   }
   value = *text;
   return true;
+}
+
+TrafficClass Reader::fresh_class(const json& node, std::size_t at) {
+  const auto name = node.is_object() ? node.find("name") : node.end();
+  const auto* text = name == node.end() ? nullptr : name->get_ptr<const std::string*>();
+  return new_class(text == nullptr ? std::to_string(at) : *text);
 }
 
 std::optional<std::size_t> Reader::find_name(const json& node, const std::string& path,

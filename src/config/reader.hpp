@@ -153,7 +153,7 @@ class Reader {
     value.clear();
     for (std::size_t i = 0; i < node.size(); ++i) {
       T item = fresh<T>();
-      if constexpr (std::is_same_v<T, TrafficClass>) item.name = std::to_string(i);
+      if constexpr (std::is_same_v<T, TrafficClass>) item = fresh_class(node[i], i);
       read(node[i], element(path, i), item, list.item);
       value.push_back(std::move(item));
     }
@@ -234,6 +234,9 @@ class Reader {
   static std::string allowed_text() {
     return allowed<Enum>(ByType{});
   }
+
+  // The class at this place of the list, before its keys are read.
+  static TrafficClass fresh_class(const nlohmann::json& node, std::size_t at);
 
   template <class Id>
   bool read_reference(const nlohmann::json& node, const std::string& path, std::string_view kind,

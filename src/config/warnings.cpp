@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "config/findings.hpp"
+#include "config/layers.hpp"
 #include "config/tunnels.hpp"
 
 namespace spillway::config {
@@ -110,6 +111,84 @@ void warn_of_no_principal(const Config& config, Problems& found) {
   }
 }
 
+// The first visitor would find it out, who waits for ever: the browser keeps no cookie.
+void warn_of_plain_visitors(const Config& config, Problems& found) {
+  if (!config.trusted_peers.empty()) return;
+  for (std::size_t n = 0; n < config.routes.size(); ++n) {
+    const auto& room = config.routes[n].waiting_room;
+    if (!room || !room->secure_cookie) continue;
+    found.push_back({route_path(n, config.routes.size()) + ".waiting_room.secure_cookie",
+                     "is true, and no $.trusted_peers are in front that could speak HTTPS: over "
+                     "plain HTTP browsers drop the cookie, and no visitor ever comes in; false is "
+                     "for a site without HTTPS"});
+  }
+}
+
+// Whether requests of this route may be of this class: what a client is trusted to say may raise or
+// lower any.
+bool may_be_of(const Config& config, const Route& route, ClassId traffic_class) {
+  const bool may_be_any =
+      route.priority || route.priority_by_cost || !config.trusted_headers.priority.empty() ||
+      std::ranges::any_of(config.tenants.api_keys,
+                          [](const ApiKey& key) { return key.traffic_class.has_value(); });
+  return may_be_any || route.traffic_class == traffic_class;
+}
+
+bool drops_late(const Config& config, const Route& route) {
+  return config.upstreams[index(route.upstream)].dispatch.late == Late::drop;
+}
+
+// The deadline comes first, and it is another answer: DEADLINE_EXPIRED.
+void warn_of_vain_waits(const Config& config, Problems& found) {
+  for (std::size_t n = 0; n < config.classes.size(); ++n) {
+    const TrafficClass& one = config.classes[n];
+    const auto ends_with_sla = [&](const Route& route) {
+      return !route.deadline && may_be_of(config, route, ClassId(n)) && drops_late(config, route);
+    };
+    if (one.max_wait <= one.sla || std::ranges::none_of(config.routes, ends_with_sla)) continue;
+    const std::string sla = std::to_string(one.sla.count());
+    found.push_back(
+        {element("$.classes", n) + ".max_wait_ms",
+         std::to_string(one.max_wait.count()) + " is more than sla_ms (" + sla +
+             "): on a route without deadline_ms no request waits for longer than these " + sla +
+             " ms; raise sla_ms, too"});
+  }
+}
+
+// Degrades by giving what is stored, or the fallback, and forwards what has neither. With
+// skip_downstream the backend is told of it.
+bool forwards_misses(const Rule& rule) {
+  return rule.strategy == Strategy::degrade && rule.mode != DegradeMode::skip_downstream &&
+         miss_of(rule) == Miss::forward;
+}
+
+// By any state of the upstream, without what the route changes.
+bool forwards_misses(const Overload& overload, ClassId traffic_class) {
+  const std::vector<Rule> rules = overloaded_rules(overload, traffic_class);
+  return std::ranges::any_of(rules, [](const Rule& rule) { return forwards_misses(rule); });
+}
+
+// No route can give anything in its place, so the rule refuses nothing.
+void warn_of_rules_without_effect(const Config& config, Problems& found) {
+  for (std::size_t n = 0; n < config.classes.size(); ++n) {
+    const auto id = ClassId(n);
+    const auto has_something = [&](const Route& route) {
+      return may_be_of(config, route, id) && (route.cache || route.fallback);
+    };
+    if (std::ranges::any_of(config.routes, has_something)) continue;
+    for (std::size_t u = 0; u < config.upstreams.size(); ++u) {
+      const bool is_common = forwards_misses(config.overload, id);
+      if (!is_common && !forwards_misses(config.upstreams[u].overload, id)) continue;
+      found.push_back(
+          {(is_common ? "$" : element("$.upstreams", u)) + ".overload.rules." +
+               config.classes[n].name,
+           "degrade sheds nothing: no route of this class has a cache or a fallback, so every "
+           "request is forwarded as a miss; \"miss\": \"deny\" or \"strategy\": \"deny\" refuses"});
+      if (is_common) break;
+    }
+  }
+}
+
 }  // namespace
 
 Problems warnings(const Config& config) {
@@ -119,6 +198,9 @@ Problems warnings(const Config& config) {
   warn_of_many_tunnels(config, found);
   warn_of_no_temp_directory(config, found);
   warn_of_no_principal(config, found);
+  warn_of_plain_visitors(config, found);
+  warn_of_vain_waits(config, found);
+  warn_of_rules_without_effect(config, found);
   return found;
 }
 

@@ -55,7 +55,7 @@ void prepare(Waiter& waiter, const Terms& terms, TimePoint now) {
   waiter.tenant = terms.tenant;
   waiter.tenant_weight = static_cast<float>(terms.tenant_weight);
   waiter.waited = Duration{0};
-  waiter.predicted_wait = Duration{0};
+  waiter.predicted_wait.reset();
 }
 
 }  // namespace
@@ -118,7 +118,6 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
                     .deadline = waiter.operators_deadline,
                     .cost = waiter.cost};
   const auto seconds = seconds_to_wait(newcomer);
-  waiter.predicted_wait.reset();
   if (seconds) waiter.predicted_wait = duration_of(*seconds);
   // The first waiter of a class is never refused on a prediction: the discipline needs a waiter of
   // every class to choose from, or a class that rarely gets a turn would get none.

@@ -143,8 +143,8 @@ void write_elements(TextWriter& out, const FieldList& fields, FieldId id, std::s
   }
 }
 
-// The element for the peer. RFC 7239 section 4: values that are not tokens are quoted; IPv6
-// addresses also have brackets.
+// The element for the peer; `host`: empty if its client sent none. RFC 7239 section 4: values that
+// are not tokens are quoted; IPv6 addresses also have brackets.
 void write_forwarded(TextWriter& out, std::string_view host, const ForwardedRequest& with) {
   if (with.client_address.empty()) {
     out << "for=unknown";
@@ -161,13 +161,18 @@ void write_forwarded(TextWriter& out, std::string_view host, const ForwardedRequ
   out << ";proto=http\r\n";
 }
 
+void write_own_line(TextWriter& out, std::string_view name, std::string_view value) {
+  if (!value.empty()) out << name << value << "\r\n";
+}
+
 std::string_view text_of_client(const ForwardedRequest& with) {
   return with.client_address.empty() ? std::string_view("unknown") : with.client_address;
 }
 
 void write_forwarding_fields(TextWriter& out, std::string_view host, const ForwardedRequest& with) {
-  out << "X-Forwarded-For: " << text_of_client(with) << "\r\nX-Forwarded-Proto: http\r\n"
-      << "X-Forwarded-Host: " << host << "\r\nForwarded: ";
+  out << "X-Forwarded-For: " << text_of_client(with) << "\r\nX-Forwarded-Proto: http\r\n";
+  write_own_line(out, "X-Forwarded-Host: ", host);
+  out << "Forwarded: ";
   write_forwarded(out, host, with);
 }
 
@@ -189,7 +194,7 @@ void append_forwarding_fields(TextWriter& out, const FieldList& fields, std::str
         << (is_convertible_proto(said.proto) ? said.proto : std::string_view("http")) << "\r\n";
   }
   if (!seen.forwarded_host) {
-    out << "X-Forwarded-Host: " << (is_convertible_host(said.host) ? said.host : host) << "\r\n";
+    write_own_line(out, "X-Forwarded-Host: ", is_convertible_host(said.host) ? said.host : host);
   }
   out << "Forwarded: ";
   if (has_elements) {
@@ -198,10 +203,6 @@ void append_forwarding_fields(TextWriter& out, const FieldList& fields, std::str
     write_as_forwarded(out, fields);
   }
   write_forwarded(out, host, with);
-}
-
-void write_own_line(TextWriter& out, std::string_view name, std::string_view value) {
-  if (!value.empty()) out << name << value << "\r\n";
 }
 
 // Whether a field of a response is forwarded as it is.
@@ -253,9 +254,9 @@ bool write_request_head(TextWriter& out, const RequestHead& head, const Forwarde
     out << "Connection: TE\r\nTE: trailers\r\n";
   }
   if (with.trusted_peer) {
-    append_forwarding_fields(out, head.fields, host, with, seen);
+    append_forwarding_fields(out, head.fields, head.host, with, seen);
   } else {
-    write_forwarding_fields(out, host, with);
+    write_forwarding_fields(out, head.host, with);
   }
   out << "Via: " << version_of(head.version) << " spillway\r\n";
   write_own_line(out, "X-Request-Id: ", with.request_id);

@@ -73,6 +73,7 @@ std::optional<JobResource::Asked> JobResource::read(std::string_view path) {
 
 Task<Answer> JobResource::answer(std::string_view path) {
   const std::optional<Asked> asked = read(path);
+  if (!path.starts_with(kJobs)) co_return answered(404, "There is nothing here.");
   if (!asked || services_.jobs == nullptr) co_return no_such_job();
   const http::Verb method = request_.head.method;
   const bool is_read = method == http::Verb::get || method == http::Verb::head;

@@ -65,6 +65,12 @@ bool may_have_jobs(const config::Store& store) {
   return std::filesystem::exists(jobs_file(store), failure) || failure;
 }
 
+// Nothing in the file of the configuration needs the store of another process.
+bool is_left_alone(const config::Config& config) {
+  return !any_defers(config) && config.store.url.empty() &&
+         store::is_in_use(jobs_file(config.store));
+}
+
 // The key that needs the store.
 std::string deferring_key(const config::Config& config) {
   for (std::size_t n = 0; n < config.routes.size(); ++n)
@@ -116,6 +122,13 @@ std::optional<config::Problem> unwritable(const std::filesystem::path& file,
 
 std::unique_ptr<JobQueue> Server::Parts::make_jobs(const config::Config& config) {
   if (!any_defers(config) && !may_have_jobs(config.store)) return nullptr;
+  if (is_left_alone(config)) {
+    log.message(observe::Level::warn,
+                jobs_file(config.store).string() +
+                    " is in use by another process and is left alone: no route has defer, so this "
+                    "process neither shows nor forwards the jobs in it");
+    return nullptr;
+  }
   if (config.store.url == store::kMemoryUrl) {
     log.message(observe::Level::warn,
                 "store.url is memory: deferred requests are lost when this process ends");
@@ -151,8 +164,12 @@ void Server::Parts::start_jobs() {
   const std::filesystem::path file = jobs_file(config.store);
   if (auto problem = file.empty() ? std::nullopt : unwritable(file, deferring_key(config)))
     throw BadConfiguration({std::move(*problem)});
-  if (auto failure = jobs->start(job_routes(generations.current())))
-    throw BadConfiguration({{"$.store.url", std::move(failure->text)}});
+  if (auto failure = jobs->start(job_routes(generations.current()))) {
+    const bool is_by_default =
+        config.store.url.empty() && failure->kind == store::Failure::Kind::in_use;
+    throw BadConfiguration(
+        {{is_by_default ? deferring_key(config) : "$.store.url", std::move(failure->text)}});
+  }
 }
 
 void Server::Parts::hand_over(jobs::LeasedJob job, store::Epoch epoch) {

@@ -83,7 +83,12 @@ std::optional<config::Problem> Server::Parts::keep_places(const Generation& gene
   const std::string wanted_by =
       "$.routes[" + std::to_string(first - rooms.begin()) + "].waiting_room";
   if (auto denied = unwritable(file, wanted_by)) return denied;
-  if (auto failure = places.open(file, rooms)) return problem(std::move(*failure));
+  if (auto failure = places.open(file, rooms)) {
+    const bool is_by_default = store.url.empty() && failure->kind == store::Failure::Kind::in_use;
+    config::Problem its = problem(std::move(*failure));
+    if (is_by_default) its.path = wanted_by;
+    return its;
+  }
   places.start();
   return std::nullopt;
 }

@@ -307,6 +307,7 @@ Answer Entrance::tell(const VisitorStatus& status, std::optional<Token> token) {
                                 .settings = *settings_,
                                 .status = status,
                                 .now = now,
+                                .request_id = request_.id(services_.random),
                                 .as_page = http::prefers_html(request_.head.fields),
                                 .offer = {offer.data(), offer.size()}});
   if (token) add_token(response_, *room_, *settings_, *token, now, tokens_.is_program());

@@ -79,6 +79,17 @@ std::string_view title_of(const VisitorStatus& status) {
   }
 }
 
+std::string_view detail_of(const VisitorStatus& status) {
+  switch (status.state) {
+    case VisitorStatus::State::offered: return "A place in line is offered: ask for it by POST.";
+    case VisitorStatus::State::full: return "There is no place in line now: ask again later.";
+    case VisitorStatus::State::ended: return "It is over: nobody comes in any more.";
+    case VisitorStatus::State::elsewhere:
+      return "This user has a ticket or a session already: that of id.";
+    default: return "Visitors wait to be let in: ask again for the status.";
+  }
+}
+
 }  // namespace
 
 Fault waiting_told(std::uint16_t status, StaticText detail) {
@@ -127,16 +138,19 @@ LocalReply waiting_response(const WaitingFacts& facts) {
       "Content-Type: application/problem+json\r\nLink: <" + path + "/ticket>; rel=\"status\"\r\n";
   if (facts.status.state == VisitorStatus::State::offered) response.lines += offer_link(path);
   response.lines += reserve_link(facts.status, path);
-  response.content = to_json(
-      facts.status, facts.room.name(), notice, facts.room.time_at(facts.now),
-      problem_members(facts.status, response.status) + "\"status_path\":\"" + path + "/ticket\",");
+  response.content =
+      to_json(facts.status, facts.room.name(), notice, facts.room.time_at(facts.now),
+              problem_members(facts, response.status) + "\"status_path\":\"" + path + "/ticket\",");
   return response;
 }
 
-std::string problem_members(const VisitorStatus& status, unsigned code) {
+std::string problem_members(const WaitingFacts& facts, unsigned code) {
   std::string members = "\"type\":\"about:blank\",\"title\":\"";
-  members.append(title_of(status)).append("\",\"status\":").append(std::to_string(code));
-  return members.append(",\"reason\":\"").append(name(Reason::waiting_room)).append("\",");
+  members.append(title_of(facts.status)).append("\",\"status\":").append(std::to_string(code));
+  members.append(",\"detail\":\"").append(detail_of(facts.status));
+  members.append("\",\"reason\":\"").append(name(Reason::waiting_room));
+  if (!facts.request_id.empty()) members.append("\",\"request_id\":\"").append(facts.request_id);
+  return members.append("\",");
 }
 
 LocalReply status_response(const WaitingFacts& facts, std::string_view more) {

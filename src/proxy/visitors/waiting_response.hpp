@@ -17,6 +17,7 @@ struct WaitingFacts {
   const config::WaitingRoom& settings;
   const VisitorStatus& status;
   TimePoint now;
+  std::string_view request_id{};
   bool as_page = false;
   std::string_view offer{};  // of State::offered: what the page's form sends
 };
@@ -25,7 +26,7 @@ LocalReply waiting_response(const WaitingFacts& facts);
 // The status alone, 200. `more`: as of to_json().
 LocalReply status_response(const WaitingFacts& facts, std::string_view more = {});
 // Members of a problem (RFC 9457), each followed by a comma.
-std::string problem_members(const VisitorStatus& status, unsigned code);
+std::string problem_members(const WaitingFacts& facts, unsigned code);
 
 // A problem that is about the question, not about a place.
 Fault waiting_told(std::uint16_t status, StaticText detail);

@@ -214,15 +214,19 @@ Task<Answer> WaitingResource::note_arrival() {
 // `made`: the status unless it is turned away.
 Answer WaitingResource::tell_joined(unsigned made, const VisitorStatus& told) {
   const TimePoint now = services_.now();
-  const WaitingFacts facts{
-      .request = request_, .room = *room_, .settings = *settings_, .status = told, .now = now};
+  const WaitingFacts facts{.request = request_,
+                           .room = *room_,
+                           .settings = *settings_,
+                           .status = told,
+                           .now = now,
+                           .request_id = request_.id(services_.random)};
   const std::string path = room_path(request_.config(), *room_);
   const std::string ticket = told.id ? path + "/tickets/" + to_text(*told.id) : path + "/tickets";
   using State = VisitorStatus::State;
   const bool is_elsewhere = told.state == State::elsewhere;
   if (is_elsewhere || (!told.id && told.state != State::arrived)) {
     const unsigned status = is_elsewhere || told.state == State::ended ? 409 : 503;
-    response_ = status_response(facts, problem_members(told, status));
+    response_ = status_response(facts, problem_members(facts, status));
     if (told.id) response_.lines += "Link: <" + ticket + ">; rel=\"status\"\r\n";
     response_.status = status;
     const std::string_view json = "application/json";

@@ -13,6 +13,9 @@ namespace spillway::store {
 // In the directory of the store, unless its URL names another one.
 inline constexpr std::string_view kDefaultFile = "spillway.db";
 
+// Whether another process has it open. It may have been opened or closed since.
+bool is_in_use(const std::filesystem::path& file);
+
 Opened open_sqlite(const std::filesystem::path& file, const KeyMark& mark);
 
 }  // namespace spillway::store

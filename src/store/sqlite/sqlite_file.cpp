@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "store/sqlite/sqlite.hpp"
 #include "store/sqlite/sqlite_database.hpp"
 
 namespace spillway::store {
@@ -122,7 +123,18 @@ std::optional<Failure> FileLock::take(const path& file) {
   if (descriptor_ < 0) return because_of_errno(lock);
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return std::nullopt;
   if (errno != EWOULDBLOCK) return because_of_errno(lock);
-  return Failure{Failure::Kind::in_use, file.string() + " is in use by another process"};
+  return Failure{Failure::Kind::in_use,
+                 file.string() +
+                     " is in use by another process: end that one, or give this one a "
+                     "file of its own in store.url (sqlite:FILE)"};
+}
+
+bool is_in_use(const path& file) {
+  const int lock = ::open(beside(file, ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  if (lock < 0) return false;
+  const bool is_taken = ::flock(lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(lock);
+  return is_taken;
 }
 
 std::optional<Failure> prepare_file(const path& file, const Schema& schema) {

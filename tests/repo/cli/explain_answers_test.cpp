@@ -40,6 +40,68 @@ const std::string kFallback = R"(,"fallback":{"status":503,"html":{"body":"<p>"}
 
 }  // namespace
 
+TEST_CASE("explain says what is deferred before it is tried, and what in place of a refusal") {
+  const auto deferring = [](const std::string& defer, const std::string& request) {
+    return explain_rule("", R"(,"class":"P2","defer":{)" + defer + "}", request);
+  };
+  const std::string always = R"("when":"always")";
+  for (const std::string state : {"NORMAL", "OVERLOADED"}) {
+    const std::string out = deferring(always, "POST /a --at " + state);
+    check_says(out, "defer     before it is tried (when: always)\n");
+    check_says(out, "verdict   202, deferred\n");
+    CHECK_FALSE(contains(out, "free slot"));
+    CHECK(contains(out, "If its rule refuses it for EVENT_LOOP_LAG") == (state == "OVERLOADED"));
+  }
+  const std::string read = deferring(always, "GET /a");
+  check_says(read, "defer     not this request: only with Prefer: respond-async\n");
+  check_says(read, "verdict   allow\n");
+  check_says(deferring(always, "GET /a -H 'Prefer: respond-async'"), "verdict   202, deferred\n");
+  check_says(deferring(always, "POST /a -H 'Content-Length: 2000000'"),
+             "not this request: its body is longer than max_body_bytes\n");
+  check_says(
+      deferring("", "POST /a"),
+      "defer     202, as a job, in place of a refusal for want of room (when: overloaded)\n");
+  check_says(deferring("", "POST /a"), "verdict   allow\n");
+  check_says(deferring(R"("when":"prefer")", "POST /a"), "only with Prefer: respond-async\n");
+}
+
+TEST_CASE("explain says when visitors wait, and what Spillway answers itself") {
+  const std::string room = R"(,"waiting_room":{"when":"always"})";
+  check_says(
+      explain_rule("", room, "GET /a"),
+      "room      a visitor who has not come in yet waits for its turn, even if there is room "
+      "(when: always): 503 WAITING_ROOM.\n");
+  check_says(explain_rule("", R"(,"waiting_room":{})", "GET /a"), "waits while it is full (when: ");
+  for (const std::string& with : {room, std::string(R"(,"defer":{})")}) {
+    const std::string own = explain_rule("", with, "GET /_spillway/jobs/abc");
+    check_says(own, "verdict   answered by Spillway itself\n");
+    CHECK_FALSE(contains(own, "class "));
+  }
+  check_says(explain_rule("", room, "GET /_spillways"), "class     P1");
+  check_says(explain_rule("", "", "GET /_spillway/jobs/abc"), "class     P1");
+}
+
+TEST_CASE("explain says when else a class is refused, and when a single class is") {
+  const auto at = [](const std::string& more, const std::string& request = "GET /") {
+    const ScratchFile file(
+        "classes.json",
+        R"({"upstreams":[{"name":"app","servers":["127.0.0.1:3000"]}])" + more + "}");
+    return explain(file.path(), request + " --at OVERLOADED");
+  };
+  const std::string several = at("");
+  check_says(several, "EVENT_LOOP_LAG, ERROR_BURST: deny");
+  check_says(several, "or Spillway's own loop is late.");
+  check_says(several, "while a higher class waits for a slot.");
+  const std::string highest = at(R"(,"overload":{"rules":{"P0":{"strategy":"deny"}}},
+      "default_route":{"class":"P0"})");
+  check_says(highest, "EVENT_LOOP_LAG, ERROR_BURST: deny");
+  CHECK_FALSE(contains(highest, "higher class"));
+  const std::string only = at(R"(,"classes":[{"name":"all"}])");
+  check_says(only, "EVENT_LOOP_LAG: deny");
+  check_says(only, "ERROR_BURST: allow, as no other class gains\n");
+  CHECK_FALSE(contains(only, "ERROR_BURST: deny"));
+}
+
 TEST_CASE("explain says that stale_ok gives what is stored and refreshes it behind the client") {
   const std::string out = explain_rule("", kCache);
   check_says(out, "rule      degrade, mode stale_ok, on a miss forward");

@@ -26,8 +26,14 @@ TEST_CASE("rooms refuses arguments that are wrong before it asks anything") {
   }
 }
 
+TEST_CASE("rooms says what an open room is, and that --ends ends all tickets at once") {
+  CHECK(contains(run("rooms list --help").out, "A room that is"));
+  CHECK(contains(run("rooms message --help").out, "ends all tickets at once"));
+}
+
 TEST_CASE("rooms fails with a sentence where no proxy listens") {
   const Result result = run("rooms list --admin http://127.0.0.1:1");
   CHECK(result.code == 1);
   CHECK(contains(result.err, "error: cannot ask the admin listener at 127.0.0.1:1: "));
+  CHECK(contains(result.err, "; --admin URL names another one"));
 }

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,37 @@ TEST_CASE("without a route that defers a store is opened only if it is named and
     CHECK(proxy.metrics().find("spillway_jobs") == std::string::npos);
   }
   CHECK_FALSE(std::filesystem::exists(file));
+}
+
+TEST_CASE(
+    "a store of another process is left alone where nothing needs it, and named where it is") {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> under{"env", "STATE_DIRECTORY=" + directory.path().string()};
+  RejectingBackend backend;
+  json deferring_settings = deferring();
+  deferring_settings.erase("store");
+  const json defers = configuration({backend.peer.address()}, deferring_settings);
+  const ProxyProcess owner(defers, under);
+  REQUIRE(Operator{owner.admin_port()}.ask("GET", "/jobs").status() == 200);
+
+  // Without `defer` it starts beside it.
+  ProxyProcess other(configuration({backend.peer.address()}), under);
+  CHECK(Operator{other.admin_port()}.ask("GET", "/jobs").status() == 404);
+  other.process().signal(SIGTERM);
+  CHECK(other.process().wait() == 0);
+  const std::string log = other.process().out() + other.process().err();
+  CAPTURE(log);
+  CHECK(log.find("spillway.db is in use by another process and is left alone") != log.npos);
+
+  std::string why;
+  try {
+    const ProxyProcess refused(defers, under);
+  } catch (const std::runtime_error& error) {
+    why = error.what();
+  }
+  CAPTURE(why);
+  CHECK(why.find("$.routes[0].defer: ") != why.npos);
+  CHECK(why.find("end that one, or give this one a file of its own in store.url") != why.npos);
 }
 
 TEST_CASE("jobs in the usual file are shown though nothing names it, and no other file is opened") {

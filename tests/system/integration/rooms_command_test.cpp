@@ -29,7 +29,7 @@ cli::Result rooms(const ProxyUnderTest& proxy, const std::string& arguments, int
 TEST_CASE("the command line shows waiting rooms and tickets, and does what the operator may do") {
   Shop shop;
   ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
-  CHECK(contains(rooms(proxy, "pause sale").out, "open, paused\n"));
+  CHECK(contains(rooms(proxy, "pause sale").out, "open (visitors wait), paused\n"));
   Visitor first(proxy), second(proxy);
   first.join();
   second.join();
@@ -59,8 +59,8 @@ TEST_CASE("the command line shows waiting rooms and tickets, and does what the o
   CHECK(contains(rooms(proxy, "call sale", 1).out, "no_room"));
   CHECK(rooms(proxy, "cancel sale " + ids[0] + " --reason 'no show'").out == "Cancelled.\n");
   CHECK(contains(rooms(proxy, "cancel sale " + ids[0], 1).err, "there is no such ticket"));
-  CHECK(contains(rooms(proxy, "resume sale").out, "open\n"));
-  CHECK(contains(rooms(proxy, "open sale").out, "held open\n"));
+  CHECK(contains(rooms(proxy, "resume sale").out, "open (visitors wait)\n"));
+  CHECK(contains(rooms(proxy, "open sale").out, "held open (visitors wait)\n"));
   CHECK_FALSE(contains(rooms(proxy, "close sale").out, "held"));
   CHECK(contains(rooms(proxy, "message sale 'Sold out' --ends").out, "ended\n"));
   CHECK(second.poll().at("message") == "Sold out");

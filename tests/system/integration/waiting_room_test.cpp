@@ -156,6 +156,10 @@ TEST_CASE("a program is told its token in a field, and enters with it") {
   CHECK(told.field("Content-Type") == "application/problem+json");
   CHECK(told.field("Link") == "</_spillway/rooms/sale/ticket>; rel=\"status\"");
   const json problem = json::parse(told.body);
+  CHECK(problem.value("detail", "").starts_with("Visitors wait to be let in"));
+  CHECK(problem.value("request_id", "") == told.field("X-Request-Id").value_or("none"));
+  CHECK(json::parse(program.ask(get("/_spillway/else")).body).at("detail") ==
+        "There is nothing here.");
   CHECK(problem["reason"] == "WAITING_ROOM");
   CHECK(problem["status"] == 503);
   CHECK(problem["state"] == "arrived");

@@ -41,4 +41,39 @@ TEST_CASE("guaranteed shares are given to all but the highest class and leave tu
                 "0");
 }
 
+TEST_CASE(
+    "a class with the name of a default one has its defaults for the keys that it leaves out") {
+  const Config plain = load_good(with(""));
+  const Config tuned =
+      load_good(with(R"("classes":[{"name":"P0"},{"name":"P1","max_wait_ms":400},{"name":"P2"}])"));
+  REQUIRE(tuned.classes.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CAPTURE(i);
+    CHECK(tuned.classes[i].name == plain.classes[i].name);
+    CHECK(tuned.classes[i].weight == plain.classes[i].weight);
+    CHECK(tuned.classes[i].max_queue == plain.classes[i].max_queue);
+    CHECK(tuned.classes[i].sla == plain.classes[i].sla);
+    CHECK(tuned.classes[i].min_share == plain.classes[i].min_share);
+  }
+  CHECK(tuned.classes[0].max_wait == Milliseconds{500});
+  CHECK(tuned.classes[1].max_wait == Milliseconds{400});
+  CHECK(tuned.classes[2].max_wait == Milliseconds{100});
+}
+
+TEST_CASE("shares go by the place of a class, and a class of another name has the plain defaults") {
+  const Config config = load_good(with(R"("classes":[{"name":"P1"},{"name":"bulk"},{}])"));
+  CHECK(config.classes[0].weight == 3);
+  CHECK(config.classes[0].max_queue == 256);
+  CHECK(config.classes[0].max_wait == Milliseconds{200});
+  CHECK(config.classes[0].min_share == 0);
+  for (const std::size_t i : {1, 2}) {
+    CAPTURE(i);
+    CHECK(config.classes[i].weight == 1);
+    CHECK(config.classes[i].max_queue == 128);
+    CHECK(config.classes[i].max_wait == Milliseconds{100});
+    CHECK(config.classes[i].min_share == 0.05);
+  }
+  check_problem(with(R"("classes":[{"name":1}])"), "$.classes[0].name", "found 1");
+}
+
 }  // namespace spillway::config

@@ -21,7 +21,11 @@ std::string nested(std::size_t depth) { return std::string(depth, '[') + std::st
 }  // namespace
 
 TEST_CASE("a syntax error has a line and a column") {
-  check_syntax_error("", "f.json:1:1", "unexpected end of input");
+  check_syntax_error("", "f.json:1:1", "not JSON: the file is empty");
+  check_syntax_error(" \n\n", "f.json:3:1", "not JSON: the file is empty");
+  check_syntax_error("upstreams:\n  - name: app\n", "f.json:1:1",
+                     "not JSON, which begins with '{' (YAML is not read)");
+  check_syntax_error("# a comment\n", "f.json:1:1", "(YAML is not read)");
   check_syntax_error("{\n  \"a\": 1,\n  \"b\" 2\n}", "f.json:3:7", "expected ':'");
   check_syntax_error("{\"a\":1} x", "f.json:1:9", "expected end of input");
   check_syntax_error("{\"a\":1,}", "f.json:1:8", "expected string literal");

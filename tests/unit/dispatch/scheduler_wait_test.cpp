@@ -41,6 +41,19 @@ TEST_CASE("nothing is predicted before twenty slots came back") {
   CHECK_FALSE(desk.last.predicted_wait);
 }
 
+TEST_CASE("what is refused before a wait is predicted is told none") {
+  Desk desk(1);
+  desk.teach(20ms, kP2);
+  desk.arrive(kP1, {.deadline = desk.now});
+  REQUIRE(desk.last.reason == Reason::deadline_expired);
+  CHECK_FALSE(desk.last.predicted_wait);
+  desk.arrive(kP1);
+  desk.arrive(kP1);
+  desk.arrive(kP2, {.short_wait_reason = Reason::inflight_saturation, .gives_way = true});
+  REQUIRE(desk.last.reason == Reason::inflight_saturation);
+  CHECK_FALSE(desk.last.predicted_wait);
+}
+
 TEST_CASE("a predicted wait is the backlog over the rate of slots coming free") {
   Desk desk(4);
   desk.teach(20ms, kP1);  // four slots of 20 ms: one every 5 ms

@@ -9,6 +9,25 @@
 using namespace spillway;
 using namespace spillway::http;
 
+TEST_CASE("where the client named no host the forwarding fields name none either") {
+  ForwardedRequest with = kClient;
+  with.default_host = "127.0.0.1:3000";
+  for (const bool is_trusted : {false, true}) {
+    CAPTURE(is_trusted);
+    with.trusted_peer = is_trusted;
+    const std::string head = forward("GET / HTTP/1.0\r\n\r\n", with);
+    CHECK(has_line(head, "Host: 127.0.0.1:3000"));
+    CHECK_FALSE(has_field(head, "X-Forwarded-Host"));
+    CHECK(has_line(head, "Forwarded: for=192.0.2.7;proto=http"));
+    CHECK(has_line(head, "X-Forwarded-Proto: http"));
+  }
+  // What a trusted peer says goes on.
+  const std::string said =
+      forward("GET / HTTP/1.0\r\nForwarded: for=1.1.1.1;host=shop.example\r\n\r\n", with);
+  CHECK(has_line(said, "X-Forwarded-Host: shop.example"));
+  CHECK(has_line(said, "Forwarded: for=1.1.1.1;host=shop.example, for=192.0.2.7;proto=http"));
+}
+
 TEST_CASE("an untrusted peer's forwarding fields are replaced") {
   const std::string text =
       "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 6.6.6.6\r\nx-forwarded-proto: https\r\n"
