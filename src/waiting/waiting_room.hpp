@@ -118,7 +118,7 @@ class WaitingRoom {
   // waiting_room_reserve.cpp. A visitor that waits may go: its place is a reservation from now on,
   // kept for ReserveTerms::keep from when it was last heard of, and called while it is away. Then
   // it has ReserveTerms::claim to come, again after each call that it misses. `user`:
-  // TicketEvent::user. Not granted: there are no reservations, not for it, or it has one.
+  // TicketEvent::user, noted once. Not granted: there are none, not for it, or it has one.
   std::optional<Grant> reserve(const TicketId& id, Time now, std::string user = {});
 
   using Use = waiting::Use;
