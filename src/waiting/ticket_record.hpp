@@ -33,7 +33,7 @@ struct TicketRecord {
   bool has_page = false;      // was shown it since it was heard of otherwise
   Call called = Call::none;   // by_hand: by the operator
   Coming coming = Coming::fresh;
-  std::uint8_t failed = 0;   // entries, up to Terms::attempts
+  std::uint8_t failed = 0;     // entries, up to Terms::attempts
   bool is_reserved = false;    // its visitor may go, and is called all the same: Terms::reserve
   bool has_told_user = false;  // this process has noted whose reservation it is
 

@@ -294,7 +294,6 @@ class WaitingRoom {
   KindSet kinds_to_call(std::size_t lane) const;
   Slot next_in_line(std::size_t free, std::size_t& steps);
   Slot take_turn(std::size_t free, std::size_t& steps);
-  Slot next_at_page(std::size_t lane);
   bool has_room_by_hand(Time now) const;
   TicketId call_by_hand(Slot slot, Time now);
   bool may_reserve(const Ticket& ticket) const;
