@@ -1,31 +1,17 @@
 #include "http/accept.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "http/ascii.hpp"
+#include "http/qvalue.hpp"
 
 namespace spillway::http {
 namespace {
 
-constexpr int kMalformed = -1;
-
-// qvalue of RFC 9110 section 12.4.2 in thousandths.
-int parse_qvalue(std::string_view text) {
-  if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return kMalformed;
-  if (text.size() > 1 && text[1] != '.') return kMalformed;
-  int value = (text[0] - '0') * 1000;
-  int unit = 100;
-  for (const char c : text.substr(text.size() > 1 ? 2 : 1)) {
-    if (!is_digit(c)) return kMalformed;
-    value += (c - '0') * unit;
-    unit /= 10;
-  }
-  return value <= 1000 ? value : kMalformed;
-}
-
 struct Range {
   std::string_view type;
-  int q = 1000;
+  std::optional<int> q = 1000;  // none: malformed
 };
 
 Range parse_range(std::string_view element) {
@@ -52,8 +38,8 @@ struct Weight {
     if (range.type == "*/*") specific = 1;
     if (iequals(range.type, group)) specific = 2;
     if (iequals(range.type, type)) specific = 3;
-    if (specific == 0 || range.q == kMalformed || specific < specificity) return;
-    q = specific > specificity ? range.q : std::max(q, range.q);
+    if (specific == 0 || !range.q || specific < specificity) return;
+    q = specific > specificity ? *range.q : std::max(q, *range.q);
     specificity = specific;
   }
 };

@@ -4,27 +4,14 @@
 #include <optional>
 #include <vector>
 
+#include "http/ascii.hpp"
+#include "http/qvalue.hpp"
 #include "waiting/page_assets.hpp"
 
 namespace spillway::waiting {
 namespace {
 
 constexpr std::string_view kFallback = "en";
-
-bool is_space(char c) { return c == ' ' || c == '\t'; }
-
-char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_same_tag(std::string_view one, std::string_view other) {
-  return std::equal(one.begin(), one.end(), other.begin(), other.end(),
-                    [](char a, char b) { return to_lower(a) == to_lower(b); });
-}
-
-std::string_view without_spaces(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // What stands before the separator; `text` keeps what stands after it.
 std::string_view take_until(std::string_view& text, char separator) {
@@ -34,32 +21,18 @@ std::string_view take_until(std::string_view& text, char separator) {
   return taken;
 }
 
-// In thousandths: "0.8" is 800 (RFC 9110 section 12.4.2).
-std::optional<int> parse_weight(std::string_view text) {
-  if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return std::nullopt;
-  if (text.size() > 1 && text[1] != '.') return std::nullopt;
-  int weight = (text[0] - '0') * 1000;
-  int unit = 100;
-  for (const char digit : text.substr(std::min<std::size_t>(2, text.size()))) {
-    if (digit < '0' || digit > '9') return std::nullopt;
-    weight += (digit - '0') * unit;
-    unit /= 10;
-  }
-  return weight <= 1000 ? std::optional(weight) : std::nullopt;
-}
-
 struct LanguageRange {
   std::string_view tag;
   int weight = 1000;
 };
 
 std::optional<LanguageRange> parse_range(std::string_view item) {
-  LanguageRange range{without_spaces(take_until(item, ';'))};
+  LanguageRange range{http::trim(take_until(item, ';'))};
   if (range.tag.empty()) return std::nullopt;
-  const std::string_view parameter = without_spaces(item);
+  const std::string_view parameter = http::trim(item);
   if (parameter.empty()) return range;
-  if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) return std::nullopt;
-  const auto weight = parse_weight(parameter.substr(2));
+  if (!http::istarts_with(parameter, "q=")) return std::nullopt;
+  const auto weight = http::parse_qvalue(parameter.substr(2));
   if (!weight) return std::nullopt;
   range.weight = *weight;
   return range;
@@ -69,7 +42,7 @@ using Choice = std::vector<const PageTexts*>;
 
 const PageTexts* find_tag(const Choice& choice, std::string_view tag) {
   const auto found = std::find_if(choice.begin(), choice.end(), [tag](const PageTexts* texts) {
-    return is_same_tag(texts->tag(), tag);
+    return http::iequals(texts->tag(), tag);
   });
   return found == choice.end() ? nullptr : *found;
 }

@@ -16,21 +16,21 @@ class MeanRate {
   void observe(double seconds, double events) {
     if (seconds <= 0) return;
     age_ = std::min(age_ + seconds, window_);
-    rate_ += (events / seconds - rate_) * std::min(seconds / age_, 1.0);
+    const double part = std::min(seconds / age_, 1.0);
+    rate_ += (events / seconds - rate_) * part;
+    seen_ += (events / seconds - seen_) * part;
     events_ += events;
   }
   double per_second() const { return rate_; }
   double events() const { return events_; }
   // How many events the rate rests on: an exponentially forgetting mean is worth two windows.
-  double weight() const { return std::min(events_, rate_ * (age_ < window_ ? age_ : 2 * window_)); }
-  // So many times as many come from now on.
-  void scale(double times) {
-    rate_ *= times;
-    events_ *= times;
-  }
+  double weight() const { return std::min(events_, seen_ * (age_ < window_ ? age_ : 2 * window_)); }
+  // So many times as many come from now on: the rate rests on as many events as before.
+  void scale(double times) { rate_ *= times; }
   // Takes over what another has learned within its shorter window.
   void restart(const MeanRate& recent) {
     rate_ = recent.rate_;
+    seen_ = recent.seen_;
     age_ = std::min(recent.age_, window_);
     events_ = recent.weight();
   }
@@ -39,12 +39,13 @@ class MeanRate {
   friend struct Archived;
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.window_, self.age_, self.rate_, self.events_);
+    archive(self.window_, self.age_, self.rate_, self.seen_, self.events_);
   }
 
   double window_;
   double age_ = 0;
   double rate_ = 0;
+  double seen_ = 0;  // likewise, never scaled
   double events_ = 0;
 };
 

@@ -33,8 +33,9 @@ struct TicketRecord {
   bool has_page = false;      // was shown it since it was heard of otherwise
   Call called = Call::none;   // by_hand: by the operator
   Coming coming = Coming::fresh;
-  std::uint8_t failed = 0;   // entries, up to Terms::attempts
-  bool is_reserved = false;  // its visitor may go, and is called all the same: Terms::reserve
+  std::uint8_t failed = 0;     // entries, up to Terms::attempts
+  bool is_reserved = false;    // its visitor may go, and is called all the same: Terms::reserve
+  bool has_told_user = false;  // this process has noted whose reservation it is
 
   bool is_called() const { return called != Call::none; }
 
@@ -43,7 +44,7 @@ struct TicketRecord {
     return std::max(Milliseconds(poll_ms), has_page ? kPageReload : Milliseconds(0));
   }
 
-  // Without `polls` and `streams`, which are of one process.
+  // Without `polls`, `streams` and `has_told_user`, which are of one process.
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.id, self.joined, self.heard, self.fresh_until, self.claim_until, self.told,

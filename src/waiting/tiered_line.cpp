@@ -96,16 +96,51 @@ TieredLine::Ahead TieredLine::ahead(const Member& member) const {
   return ahead;
 }
 
-Slot TieredLine::next(std::uint32_t kinds) const {
+template <class HasAny>
+const TieredLine::Lane* TieredLine::next_lane(const HasAny& has_any) const {
   const Lane* chosen = nullptr;
   for (const Lane& lane : lanes_) {
-    if (!lane.line.has_present(kinds)) continue;
+    if (!has_any(lane)) continue;
     if (chosen == nullptr) chosen = &lane;
-    if (lane.share == 0 || lane.owed < kOneCall) continue;
-    chosen = &lane;
-    break;
+    if (lane.share > 0 && lane.owed >= kOneCall) return &lane;
   }
-  return chosen != nullptr ? chosen->line.first_present(kinds) : kNoSlot;
+  return chosen;
+}
+
+Slot TieredLine::next(std::uint32_t kinds) const {
+  const Lane* const lane =
+      next_lane([kinds](const Lane& each) { return each.line.has_present(kinds); });
+  return lane != nullptr ? lane->line.first_present(kinds) : kNoSlot;
+}
+
+Slot TieredLine::next_at_page(std::uint32_t kinds) const {
+  const Lane* const lane =
+      next_lane([kinds](const Lane& each) { return each.first_at_page(kinds) != kNoSlot; });
+  return lane != nullptr ? lane->first_at_page(kinds) : kNoSlot;
+}
+
+// O(log^2 n), however many are away, but for those of one order: the first order up to which there
+// are more present ones than present ones that are away. Where any are away there is one kind.
+Slot TieredLine::Lane::first_at_page(std::uint32_t kinds) const {
+  if (away.size() == 0) return line.first_present(kinds);
+  if (line.present() == away.present()) return kNoSlot;
+  const auto is_reached = [this](std::size_t at) {
+    const Order next = line.order(line.at(at)) + 1;
+    return line.ahead_of(next).present > away.ahead_of(next).present;
+  };
+  std::size_t first = 0;
+  for (std::size_t end = line.size() - 1; first < end;) {
+    const std::size_t middle = first + (end - first) / 2;
+    if (is_reached(middle))
+      end = middle;
+    else
+      first = middle + 1;
+  }
+  for (; first < line.size(); ++first) {
+    const Slot slot = line.at(first);
+    if (line.is_present(slot) && !away.has(slot)) return slot;
+  }
+  return kNoSlot;
 }
 
 void TieredLine::call(const Member& member, std::uint32_t kinds) {

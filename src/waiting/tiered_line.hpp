@@ -56,6 +56,8 @@ class TieredLine {
 
   // The one to be called next, of these kinds; kNoSlot: nobody of them is present.
   Slot next(std::uint32_t kinds = UINT32_MAX) const;
+  // The same of those that are not away.
+  Slot next_at_page(std::uint32_t kinds = UINT32_MAX) const;
   // It is called, whether it was next of these kinds or not: it is not present any more, and what
   // tiers are owed changes. A tier of which nobody could have been called is owed nothing by it.
   void call(const Member& member, std::uint32_t kinds = UINT32_MAX);
@@ -93,12 +95,17 @@ class TieredLine {
     Line line;
     Line away;  // those of `line`, as they are there
 
+    Slot first_at_page(std::uint32_t kinds) const;
+
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
       archive(self.priority, self.share, self.owed, self.line, self.away);
     }
   };
 
+  // The lane that is next of those of which `has_any(lane)`; null: none.
+  template <class HasAny>
+  const Lane* next_lane(const HasAny& has_any) const;
   Lane& lane(Priority priority);  // makes it
   const Lane* find(Priority priority) const;
 

@@ -118,7 +118,7 @@ class WaitingRoom {
   // waiting_room_reserve.cpp. A visitor that waits may go: its place is a reservation from now on,
   // kept for ReserveTerms::keep from when it was last heard of, and called while it is away. Then
   // it has ReserveTerms::claim to come, again after each call that it misses. `user`:
-  // TicketEvent::user. Not granted: there are no reservations, not for it, or it has one.
+  // TicketEvent::user, noted once. Not granted: there are none, not for it, or it has one.
   std::optional<Grant> reserve(const TicketId& id, Time now, std::string user = {});
 
   using Use = waiting::Use;
@@ -294,7 +294,6 @@ class WaitingRoom {
   KindSet kinds_to_call(std::size_t lane) const;
   Slot next_in_line(std::size_t free, std::size_t& steps);
   Slot take_turn(std::size_t free, std::size_t& steps);
-  Slot next_at_page(std::size_t lane);
   bool has_room_by_hand(Time now) const;
   TicketId call_by_hand(Slot slot, Time now);
   bool may_reserve(const Ticket& ticket) const;

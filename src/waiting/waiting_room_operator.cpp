@@ -52,13 +52,6 @@ void WaitingRoom::end_some(std::size_t most, Time now) {
   }
 }
 
-// Absent tickets are passed over; they keep their places, and the tick calls them.
-Slot WaitingRoom::next_at_page(std::size_t lane) {
-  Slot next = next_to_call(lane);
-  for (; next != kNoSlot && is_away(next); next = next_to_call(lane)) pass_over(next);
-  return next;
-}
-
 std::variant<TicketId, NotCalled> WaitingRoom::call_next(Time now, std::string_view type) {
   if (orders_.has_ended) return NotCalled::room_ended;
   const auto is_meant = [&](const Lane& lane) { return type.empty() || lane.type == type; };
@@ -71,11 +64,12 @@ std::variant<TicketId, NotCalled> WaitingRoom::call_next(Time now, std::string_v
     is_any_away = is_any_away || away.all > 0;
   }
   if (!is_any_present) return is_any_away ? NotCalled::all_away : NotCalled::nobody_present;
-  if (!has_room_by_hand(now)) return NotCalled::no_room;  // before any ticket is passed over
+  if (!has_room_by_hand(now)) return NotCalled::no_room;
   for (std::size_t n = 0; n < lanes_.size(); ++n) {
     const std::size_t number = (turn_.lane + n) % lanes_.size();
     if (!is_meant(lanes_[number])) continue;
-    if (const Slot next = next_at_page(number); next != kNoSlot) return call_by_hand(next, now);
+    const Slot next = lanes_[number].line.next_at_page(kinds_to_call(number));
+    if (next != kNoSlot) return call_by_hand(next, now);
   }
   return NotCalled::no_room;
 }

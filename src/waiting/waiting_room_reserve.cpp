@@ -36,11 +36,13 @@ std::optional<WaitingRoom::Grant> WaitingRoom::reserve(const TicketId& id, Time 
   const Slot slot = find(id);
   if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
   heard(slot, now);
-  const bool is_granted = may_reserve(tickets_[slot]);
-  if (is_granted) {
-    keep_place(slot);
-    note_reserved(slot, now, std::move(user));
-  }
+  const Ticket& ticket = tickets_[slot];
+  const bool is_granted = may_reserve(ticket);
+  if (is_granted) keep_place(slot);
+  // The user of a reservation that has been made already may not have been told: another process
+  // noted it, which has ended since, or it was anonymous.
+  const bool is_news = ticket.is_reserved && !ticket.has_told_user && !user.empty();
+  if (is_granted || is_news) note_reserved(slot, now, std::move(user));
   return Grant{look(slot), is_granted};
 }
 

@@ -40,15 +40,6 @@ store::Failure rows_missing(const std::string& room) {
 std::size_t first_of(const RoomOutbox::Calls& calls, std::size_t commands) {
   return commands - std::min(calls.size(), commands);
 }
-// What the log does not say of them.
-void add_users(waiting::LogEntry& entry, const RoomOutbox::Calls& calls) {
-  const std::size_t first = first_of(calls, entry.commands.size());
-  for (std::size_t n = 0; first + n < entry.commands.size(); ++n) {
-    auto* const reserve = std::get_if<waiting::Reserve>(&entry.commands[first + n]);
-    const auto* const asked = std::get_if<waiting::Reserve>(&calls[n]->command);
-    if (reserve != nullptr && asked != nullptr) reserve->user = asked->user;
-  }
-}
 
 }  // namespace
 
@@ -214,6 +205,7 @@ waiting::LogEntry RoomKeeper::entry_of(Member& member, const Sight& sight,
 RoomKeeper::Failed RoomKeeper::write(Member& member, const Sight& sight) {
   RoomOutbox::Calls calls = member.room->outbox().take_calls();
   waiting::LogEntry entry = entry_of(member, sight, calls, Clock::now());
+  member.users.note(entry.number, calls);
   Failed failure = write(member, entry, calls);
   for (const auto& call : calls) call->done();
   ring_if_urgent(member);
@@ -284,7 +276,7 @@ RoomKeeper::Failed RoomKeeper::apply(Member& member, const store::RoomTurn& turn
     if (!entry) return of_another_version(turn.room);
     const bool is_own = entry->proxy == proxy_;
     const bool has_calls = is_own && entry->number == number;
-    if (has_calls) add_users(*entry, calls);
+    if (is_own) member.users.add_to(*entry);
     std::vector<waiting::Outcome> outcomes = member.room->apply(*entry, row.time, is_own);
     member.known = row.number;
     if (!has_calls) continue;

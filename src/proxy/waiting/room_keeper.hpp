@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "proxy/waiting/reservation_users.hpp"
 #include "proxy/waiting/room_compactor.hpp"
 #include "proxy/waiting/shared_secrets.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
@@ -62,6 +63,7 @@ class RoomKeeper {
     TimePoint told{};                    // likewise, with news
     bool is_behind = true;               // it was just shared, or was cut off
     std::vector<waiting::Place> back{};  // what its visitors had by then, to be told
+    ReservationUsers users{};
   };
   using Sight = SharedWaitingRoom::Sight;
   using Failed = std::optional<store::Failure>;

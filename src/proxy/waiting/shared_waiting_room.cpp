@@ -194,22 +194,22 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
   }
   inside_.own().want_events(waiting::wanted_events(settings));
   health.is_needed = now_in_force().counts(time).entry.is_paced;
-  const double pace = pace_.tick(time, health);
+  const bool is_to_hold = settings.on_store_failure == config::OnStoreFailure::hold;
+  waiting::Backend backend{.is_overloaded = health.state >= State::overloaded,
+                           .pace = pace_.tick(time, health)};
   if (is_shared()) {
-    log_.backend = {.is_overloaded = health.state >= State::overloaded, .pace = pace};
-    const bool goes_on = settings.on_store_failure == config::OnStoreFailure::open;
-    log_.is_to_hold = !goes_on;
+    log_.backend = backend;
+    log_.is_to_hold = is_to_hold;
     hold_if_cut_off();
-    if (log_.is_cut_off && goes_on && !log_.apart) go_apart(time);
-    if (log_.apart) log_.apart->tick(time, log_.backend);
+    if (log_.is_cut_off && !is_to_hold && !log_.apart) go_apart(time);
+    // A reload may have it hold from now on: it keeps what it knows since it was cut off.
+    if (is_to_hold) backend.newcomers = waiting::Newcomers::held;
+    if (log_.apart) log_.apart->tick(time, backend);
     return;
   }
-  const bool is_held = settings.on_store_failure == config::OnStoreFailure::hold &&
-                       context_->keeping.load(std::memory_order_relaxed) == PlaceKeeping::fails;
-  inside_.own().tick(
-      time, {.is_overloaded = health.state >= State::overloaded,
-             .pace = pace,
-             .newcomers = is_held ? waiting::Newcomers::held : waiting::Newcomers::admitted});
+  const bool fails = context_->keeping.load(std::memory_order_relaxed) == PlaceKeeping::fails;
+  if (is_to_hold && fails) backend.newcomers = waiting::Newcomers::held;
+  inside_.own().tick(time, backend);
 }
 
 void SharedWaitingRoom::restore(const waiting::Written& written, TimePoint now) {

@@ -139,11 +139,12 @@ class SharedWaitingRoom {
   std::optional<waiting::WaitingRoom::View> last_seen(const waiting::TicketId& id, TimePoint now);
   bool honours(const waiting::Token& pass, TimePoint now);
   // Likewise, with on_store_failure `open`: it goes on by itself, from what it knew, with this
-  // proxy's share of what was free. nullopt: it does not.
+  // proxy's share of what was free. nullopt: it does not. Nor does it take a reservation: what goes
+  // on apart is not told to webhooks, and the visitor is promised a call.
   template <class C>
   std::optional<typename C::Result> perform_apart(const C& command, TimePoint now) {
     const std::lock_guard lock(mutex_);
-    if (!log_.apart) return std::nullopt;
+    if (!log_.apart || std::same_as<C, waiting::Reserve>) return std::nullopt;
     if constexpr (std::same_as<C, waiting::ShowPass>) log_.outbox->stay(command.token.id);
     return waiting::perform(*log_.apart, command, advance(now));
   }

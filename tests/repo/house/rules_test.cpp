@@ -44,7 +44,7 @@ House spillway() {
                      {"overload", http + Rooms{"resilience"}},
                      {"dispatch", http},
                      {"jobs", http + Rooms{"resilience"}},
-                     {"waiting", {"base", "config"}},
+                     {"waiting", http},
                      {"store/contract", below_store},
                      {"store/sqlite", below_store + Rooms{"store/contract"}},
                      {"store/postgres", below_store + Rooms{"store/contract"}},

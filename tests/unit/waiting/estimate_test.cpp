@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "crowd.hpp"
+#include "waiting/rates.hpp"
 
 namespace spillway::waiting {
 namespace {
@@ -63,6 +64,21 @@ constexpr Flow kBoth{
     .calls_per_second = 0.667, .leaving_per_second = 1 / kHour, .higher_per_second = 0.2};
 
 }  // namespace
+
+TEST_CASE("a learned rate that is scaled rests on as many events as before") {
+  LearnedRate rate;
+  for (int n = 0; n < 300; ++n) rate.observe(1, 2);
+  const double seen = rate.weight();
+  REQUIRE(seen == doctest::Approx(600));
+  for (const double times : {10.0, 0.01}) {
+    CAPTURE(times);
+    LearnedRate scaled = rate;
+    scaled.scale(times);
+    CHECK(scaled.per_second() == doctest::Approx(2 * times));
+    CHECK(scaled.weight() == doctest::Approx(seen));
+    CHECK(scaled.is_known());
+  }
+}
 
 TEST_CASE("the range holds four of five waits, and its middle is near them") {
   for (const std::size_t ahead : {10u, 100u, 1000u}) {

@@ -125,6 +125,17 @@ TEST_CASE("who may reserve: a verified user that waits, and others if it is conf
   CHECK_FALSE(hall.reserve(3));
 }
 
+TEST_CASE("the user of a reservation is told once by each process that is asked") {
+  Hall hall;
+  hall.fill();
+  hall.told();
+  hall.join(2);
+  REQUIRE(hall.room.reserve(id_of(2), hall.now)->is_granted);  // anonymous
+  CHECK_FALSE(hall.reserve(2));
+  CHECK_FALSE(hall.reserve(2));
+  CHECK(hall.told() == Lines{"joined", "reserved reserved", "reserved reserved of \"ann\""});
+}
+
 TEST_CASE("a visitor that is called may not reserve: its call goes on") {
   Hall hall;
   hall.join(2);

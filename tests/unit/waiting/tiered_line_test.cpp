@@ -139,6 +139,15 @@ int differences(std::uint64_t seed, std::size_t operations, Slot slots, bool wro
   return differing;
 }
 
+// The first that is present and not away, one after the other.
+Slot first_at_page(const Line& line, const Line& away) {
+  for (std::size_t n = 0; n < line.size(); ++n) {
+    const Slot slot = line.at(n);
+    if (line.is_present(slot) && !away.has(slot)) return slot;
+  }
+  return kNoSlot;
+}
+
 // Calls of `calls` that a tier got, while there is always somebody of each.
 std::size_t got(const Tiers& tiers, Priority priority, std::size_t calls) {
   TieredLine line(tiers);
@@ -161,6 +170,41 @@ TEST_CASE("the tiered line answers as a plain one does, over random operations")
   CHECK(differences(1, 300'000, 12, false) == 0);
   CHECK(differences(2, 20'000, 300, false) == 0);
   CHECK(differences(3, 10'000, 12, true) > 0);  // a line that is told another tier is caught
+}
+
+TEST_CASE("the first ticket at its page is found among those that are away") {
+  for (const Slot slots : {8u, 400u}) {
+    CAPTURE(slots);
+    TieredLine line;
+    Random random(slots);
+    std::size_t differing = 0, found = 0;
+    for (int n = 0; n < 20'000; ++n) {
+      const Member it{0, static_cast<Slot>(random.next() % slots)};
+      const bool is_in = line.of(0).has(it.slot);
+      switch (random.next() % 5) {
+        case 0:  // many are of one order
+          if (!is_in) line.insert(it, order_of(kStart + Milliseconds(random.next() % 20), {}));
+          break;
+        case 1:
+          if (is_in) line.remove(it);
+          break;
+        case 2:
+          if (is_in) line.set_present(it, random.next() % 4 == 0);
+          break;
+        case 3:
+          if (is_in) line.set_away(it, random.next() % 4 != 0);
+          break;
+        case 4:
+          if (is_in) line.call(it);
+          break;
+      }
+      const Slot expected = first_at_page(line.of(0), line.away_of(0));
+      differing += line.next_at_page() != expected ? 1 : 0;
+      found += expected != kNoSlot ? 1 : 0;
+    }
+    CHECK(differing == 0);
+    CHECK(found > 10'000);
+  }
 }
 
 TEST_CASE("each tier gets its share of any number of calls, and the highest what is left") {

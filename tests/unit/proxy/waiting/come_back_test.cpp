@@ -40,9 +40,20 @@ class CutOffRoom {
     room_.apply({session_of(100), ++rows_, {}, {std::move(command)}}, room_.time_at(now_), true);
   }
   void cut_off() {
-    now_ += kEach;
     room_.cut_off();
+    tick();
+  }
+  void tick() {
+    now_ += kEach;
     room_.tick(settings_, {}, now_);
+  }
+  void reload(config::OnStoreFailure on_failure) { settings_.on_store_failure = on_failure; }
+  // A first contact while it goes on by itself.
+  waiting::WaitingRoom::Door arrives_apart() {
+    now_ += kEach;
+    const auto arrived = room_.perform_apart(waiting::Arrive{}, now_);
+    REQUIRE(arrived);
+    return arrived->door;
   }
   std::optional<bool> end_apart(std::uint8_t number, Ended why) {
     now_ += kEach;
@@ -71,7 +82,7 @@ class CutOffRoom {
     return room;
   }
 
-  const config::WaitingRoom settings_;
+  config::WaitingRoom settings_;
   SharedWaitingRoom room_{
       "sale", settings_,
       std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2})};
@@ -102,6 +113,22 @@ TEST_CASE("an end that the log knew before the cut is not told again: its visito
   }
   REQUIRE(told_of(told, 4) != nullptr);
   CHECK(told_of(told, 4)->kind == Place::Kind::session);
+}
+
+TEST_CASE("a reload to hold during an outage holds newcomers, and one to open lets them in again") {
+  using Door = waiting::WaitingRoom::Door;
+  CutOffRoom room(config::OnStoreFailure::open);
+  room.cut_off();
+  CHECK(room.arrives_apart() == Door::enter);
+  room.reload(config::OnStoreFailure::hold);
+  room.tick();
+  CHECK(room.arrives_apart() == Door::wait);
+  CHECK(room.is_inside(1));
+  REQUIRE(room.end_apart(2, Ended::cancelled) == true);  // who leaves has left
+  room.reload(config::OnStoreFailure::open);
+  for (int n = 0; n < 150; ++n) room.tick();  // whoever has a stamp comes within 26 s
+  CHECK(room.arrives_apart() == Door::enter);
+  CHECK(told_of(room.come_back(), 2)->kind == Place::Kind::left);
 }
 
 TEST_CASE("a proxy that was cut off and let nothing end tells of no end") {

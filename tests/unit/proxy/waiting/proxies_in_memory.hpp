@@ -31,7 +31,8 @@ struct Database {
   std::map<std::string, store::RoomSnapshot> snapshots;
   waiting::Time time = waiting::Time(std::chrono::hours(500'000));
   std::atomic<bool> only_reads{false};
-  std::atomic<int> refused{0};  // rows
+  std::atomic<int> refused{0};            // rows
+  std::atomic<bool> loses_answer{false};  // of the next row with commands, which is written
 };
 
 class LogInMemory final : public store::RoomLog {
@@ -76,7 +77,7 @@ class LogInMemory final : public store::RoomLog {
       ++database_.refused;
       return store::Failure{store::Failure::Kind::full, "only reads"};
     }
-    return locked([&] {
+    auto failure = locked([&] {
       auto& rows = database_.rows[turn.room];
       std::uint64_t& last = last_[turn.room];
       last = rows.empty() ? last : rows.back().number;
@@ -87,6 +88,10 @@ class LogInMemory final : public store::RoomLog {
         if (row.number > turn.after) turn.rows.push_back(row);
       }
     });
+    const bool has_commands = turn.entry && !waiting::read_entry(*turn.entry)->commands.empty();
+    if (!failure && has_commands && database_.loses_answer.exchange(false))
+      return store::Failure{store::Failure::Kind::unavailable, "no answer"};
+    return failure;
   }
   std::optional<store::Failure> read(const std::string& room,
                                      std::optional<store::RoomSnapshot>& snapshot) override {

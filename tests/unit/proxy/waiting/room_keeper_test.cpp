@@ -61,11 +61,37 @@ TEST_CASE("a reservation that one proxy made is one for the other, and calls the
   CHECK_FALSE((*again)->is_granted);
 }
 
-TEST_CASE("the user of a reservation is told by the proxy that was asked, and is not in the log") {
-  Database database;
-  config::WaitingRoom room = one_place();
+namespace {
+
+config::WaitingRoom with_reservations(
+    config::OnStoreFailure on_failure = config::OnStoreFailure::hold) {
+  config::WaitingRoom room = one_place(on_failure);
   room.tickets.reserve = config::WaitingReserve{.anonymous = true};
   room.webhook = config::WaitingWebhook{.route = "hooks"};
+  return room;
+}
+
+bool reserve(Proxy& proxy, std::uint8_t number, const std::string& user) {
+  Token ticket = proxy.stamp(number);
+  ticket.kind = TokenKind::ticket;
+  const auto granted = proxy.ask(waiting::Reserve{{ticket}, user});
+  return granted && *granted && (*granted)->is_granted;
+}
+
+// Of the events `reserved` since.
+std::vector<std::string> told_users(Proxy& proxy) {
+  std::vector<std::string> users;
+  for (const waiting::TicketEvent& one : proxy.room->take_events(100)) {
+    if (one.event == waiting::Event::reserved) users.push_back(one.user);
+  }
+  return users;
+}
+
+}  // namespace
+
+TEST_CASE("the user of a reservation is told by the proxy that was asked, and is not in the log") {
+  Database database;
+  const config::WaitingRoom room = with_reservations();
   Proxy first(database, room);
   Proxy second(database, room);
   REQUIRE(first.becomes([&] { return first.room->sight(Clock::now()).proxies == 2; }));
@@ -74,26 +100,43 @@ TEST_CASE("the user of a reservation is told by the proxy that was asked, and is
   REQUIRE(first.joins(2));
   first.tick();  // from then on events are noted
   second.tick();
-  const auto reserve = [](Proxy& proxy, std::uint8_t number, const std::string& user) {
-    Token ticket = proxy.stamp(number);
-    ticket.kind = TokenKind::ticket;
-    const auto granted = proxy.ask(waiting::Reserve{{ticket}, user});
-    return granted && *granted && (*granted)->is_granted;
-  };
-  const auto told = [](Proxy& proxy) {
-    std::vector<std::string> users;
-    for (const waiting::TicketEvent& one : proxy.room->take_events(100)) {
-      if (one.event == waiting::Event::reserved) users.push_back(one.user);
-    }
-    return users;
-  };
   REQUIRE(reserve(second, 1, "\"ann-of-the-shop\""));
   REQUIRE(reserve(first, 2, "\"bob-of-the-shop\""));
-  CHECK(told(second) == std::vector<std::string>{"\"ann-of-the-shop\""});
-  CHECK(told(first) == std::vector<std::string>{"\"bob-of-the-shop\""});
+  CHECK(told_users(second) == std::vector<std::string>{"\"ann-of-the-shop\""});
+  CHECK(told_users(first) == std::vector<std::string>{"\"bob-of-the-shop\""});
   const std::lock_guard lock(database.mutex);
   for (const store::RoomRow& row : database.rows["sale"])
     CHECK(row.entry.find("of-the-shop") == std::string::npos);
+}
+
+TEST_CASE("the user of a reservation is told although the database did not answer") {
+  Database database;
+  Proxy proxy(database, with_reservations());
+  REQUIRE(proxy.arrives() == Door::enter);
+  REQUIRE(proxy.joins(1));
+  proxy.tick();
+  database.loses_answer = true;
+  CHECK_FALSE(reserve(proxy, 1, "\"ann\""));  // it is told that it may have been done
+  REQUIRE_FALSE(database.loses_answer);
+  std::vector<std::string> users;
+  CHECK(proxy.becomes([&] {
+    for (const std::string& user : told_users(proxy)) users.push_back(user);
+    return !users.empty();
+  }));
+  CHECK(users == std::vector<std::string>{"\"ann\""});
+}
+
+TEST_CASE(
+    "a proxy that is cut off and goes on takes no reservation, which no webhook would learn") {
+  Database database;
+  Proxy proxy(database, with_reservations(config::OnStoreFailure::open));
+  REQUIRE(proxy.arrives() == Door::enter);
+  REQUIRE(proxy.joins(1));
+  proxy.is_cut = true;
+  REQUIRE(proxy.becomes([&] { return proxy.failures == 1; }));
+  proxy.tick();
+  CHECK_FALSE(reserve(proxy, 1, "\"ann\""));
+  CHECK(proxy.ask(waiting::Cancel{.id = {{1}}}) == true);  // the control: it goes on
 }
 
 TEST_CASE("a proxy that is behind a snapshot takes it, and goes on") {
