@@ -87,7 +87,9 @@ struct Connecting {
  private:
   Detached run(ServerConnector& connector, std::optional<ServerConnector::Connected>& connected) {
     const Deadlines deadlines;
-    connected.emplace(co_await connector.connect(true, Clock::now(), deadlines));
+    ServerConnector::Connected begun = connector.take_kept(true, Clock::now());
+    if (!begun.is_settled()) co_await connector.connect(begun, deadlines);
+    connected.emplace(std::move(begun));
   }
 
   http::RequestHead head;
