@@ -19,11 +19,16 @@ constexpr double kWeightPrecision = 0.6;
 constexpr double kWeightNoise = 0.6;       // as in PairedDither
 constexpr double kLeastDifference = 0.08;  // between the logarithms of the requests at work
 constexpr double kLeastFollowing = -0.5, kMostFollowing = 1.5;
-constexpr double kMostWeight = 16;  // and the least is its inverse
+// What a judgement leaves of the logarithm of a weight. So what is noise does not add up, and a
+// server whose part is too small to be judged gets more again.
+constexpr double kWeightKept = 0.97;
+constexpr double kMostWeight = 8;  // and the least is its inverse
+// Servers that are not known by then are not judged.
+constexpr double kLongestRound = 30;  // seconds that count
 // A server that is back in rotation is not learned from for so long.
 constexpr Duration kServerReturns = std::chrono::seconds(1);
 constexpr double kWeightPlenty = 300;  // successes
-constexpr double kHeldMemory = 1;      // seconds, of held_
+constexpr double kHeldMemory = 1;      // seconds
 
 }  // namespace
 
@@ -43,16 +48,11 @@ void ServerWeights::step(const LimitSample& sample, std::uint32_t limit,
                          std::span<const ServerTick> servers, TimePoint now) {
   if (servers.size() != servers_.size()) return;
   const double seconds = to_seconds(sample.span);
-  if (sample.released > 0) {
-    const double kept = std::exp(-seconds / kHeldMemory);
-    const double held = sample.slot_seconds / sample.released;
-    held_ = held_ > 0 ? held_ * kept + held * (1 - kept) : held;
-  }
   const std::uint32_t former = std::exchange(limit_, limit);
   if (former != 0 && former != limit) {
     is_high_ = limit > former;
     has_turns_ = true;
-    settled_ = now - sample.span + from_seconds(kSettles * held_);
+    settled_ = now - sample.span + from_seconds(kSettles * longest_held());
   }
   const bool counts = sample.is_short && !sample.is_held_up && !sample.is_unsettled && has_turns_ &&
                       now - sample.span >= settled_;
@@ -60,6 +60,10 @@ void ServerWeights::step(const LimitSample& sample, std::uint32_t limit,
     Server& it = servers_[i];
     const auto succeeded = static_cast<double>(servers[i].succeeded -
                                                std::exchange(it.succeeded, servers[i].succeeded));
+    const double kept = std::exp(-seconds / kHeldMemory);
+    it.recent.seconds = it.recent.seconds * kept + seconds;
+    it.recent.slot_seconds = it.recent.slot_seconds * kept + servers[i].in_flight * seconds;
+    it.recent.succeeded = it.recent.succeeded * kept + succeeded;
     if (!servers[i].is_in) {
       it.settles = now + kServerReturns;
       it.low = it.high = {};
@@ -71,6 +75,18 @@ void ServerWeights::step(const LimitSample& sample, std::uint32_t limit,
     phase.succeeded += succeeded;
   }
   judge();
+}
+
+// Of all servers that answer, how long a slot is held at the slowest one. Before the requests of
+// the former limit are gone there, too, nothing counts: where that takes longer than a turn nothing
+// is learned.
+double ServerWeights::longest_held() const {
+  double longest = 0;
+  for (const Server& server : servers_) {
+    const Phase& recent = server.recent;
+    if (recent.succeeded >= 1) longest = std::max(longest, recent.slot_seconds / recent.succeeded);
+  }
+  return longest;
 }
 
 // It has too few slots for a difference between the limits.
@@ -95,23 +111,26 @@ std::optional<double> ServerWeights::growth(const Server& server) {
 // All at once: weights say something by one another only.
 void ServerWeights::judge() {
   std::vector<std::optional<double>> growths;
-  double sum = 0;
-  int known = 0;
+  double sum = 0, round = 0;
+  int known = 0, unknown = 0;
   for (const Server& server : servers_) {
-    const bool is_lost = server.low.seconds + server.high.seconds <= 0;
-    if (is_lost || is_too_small(server)) {
-      growths.emplace_back();
-      continue;
-    }
+    const double counted = server.low.seconds + server.high.seconds;
+    round = std::max(round, counted);
     growths.push_back(growth(server));
-    if (!growths.back()) return;
-    sum += *growths.back();
-    ++known;
+    if (growths.back()) {
+      sum += *growths.back();
+      ++known;
+    } else if (counted > 0 && !is_too_small(server)) {
+      ++unknown;
+    }
   }
-  if (known < 2) return;
+  if (round < kLongestRound && (unknown > 0 || known == 0)) return;
   for (std::size_t i = 0; i < servers_.size(); ++i) {
-    if (growths[i]) weights_[i] *= std::exp(kWeightGain * (*growths[i] - sum / known));
-    servers_[i].low = servers_[i].high = {};
+    Server& it = servers_[i];
+    const bool is_lost = it.low.seconds + it.high.seconds <= 0;
+    if (!is_lost) weights_[i] = std::pow(weights_[i], kWeightKept);
+    if (growths[i] && known > 1) weights_[i] *= std::exp(kWeightGain * (*growths[i] - sum / known));
+    it.low = it.high = {};
   }
   normalize();
 }

@@ -5,7 +5,9 @@
 // down (PairedDither). A server whose throughput follows it can take more; one whose throughput
 // stays has too much already. So weights rise where throughput follows by more than the mean of all
 // servers, and fall where it follows by less. What slows all alike cancels out, and no latency is
-// remembered.
+// remembered. Each judgement forgets a little of what was learned: without that, what is noise
+// would add up where nothing tells the servers apart, as before a database that all of them wait
+// for.
 //
 // The law that finds the limit is not concerned: it finds what all servers can do together.
 //
@@ -49,10 +51,12 @@ class ServerWeights {
   };
   struct Server {
     Phase low, high;
+    Phase recent;                 // of all limits; the older, the less it counts
     std::uint64_t succeeded = 0;  // at the last tick
     TimePoint settles{};          // back in rotation
   };
 
+  double longest_held() const;
   static bool is_too_small(const Server& server);
   static std::optional<double> growth(const Server& server);
   void judge();
@@ -65,7 +69,6 @@ class ServerWeights {
   bool is_high_ = false;     // it is higher than the one before
   bool has_turns_ = false;   // there was one before
   TimePoint settled_{};      // the requests of the former limit are gone
-  double held_ = 0;          // seconds for which a slot is held, lately
 };
 
 }  // namespace spillway::overload

@@ -38,7 +38,7 @@ struct Servers {
       for (std::size_t i = 0; i < slots.size(); ++i) {
         const double its = std::round(part(i, now_limit));
         const double served = std::min(its, slots[i]) / kHeld * speed / 10;
-        done[i] += ticks[i].is_in ? served * (1 + 0.3 * (random.uniform() - 0.5)) : 0;
+        done[i] += ticks[i].is_in ? served * (1 + noise * (random.uniform() - 0.5)) : 0;
         ticks[i].succeeded = static_cast<std::uint64_t>(done[i]);
         ticks[i].in_flight = static_cast<std::uint32_t>(ticks[i].is_in && sees_work ? its : 0);
         sample.slot_seconds += ticks[i].in_flight / 10.0;
@@ -54,6 +54,7 @@ struct Servers {
   std::vector<ServerTick> ticks;
   std::vector<double> done;
   double speed = 1;
+  double noise = 0.3;  // width of a tick's, as a part of what is served
   bool sees_work = true;
   Random random;
   TimePoint now = TimePoint{} + 1h;
@@ -82,6 +83,34 @@ TEST_CASE("those of equal servers stay about equal, also where all of them get s
     for (const double weight : servers.weights.weights())
       CHECK(weight == doctest::Approx(1).epsilon(0.15));
   }
+}
+
+TEST_CASE("what all servers wait for tells them not apart: an hour of noise does not add up") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    Servers servers({2, 2, 2, 2}, seed);  // far below their parts: throughput never follows
+    servers.noise = 1.5;
+    servers.run(3600, 64);
+    for (const double weight : servers.weights.weights()) {
+      CHECK(weight > 0.6);
+      CHECK(weight < 1.5);
+    }
+  }
+}
+
+TEST_CASE("a server whose part had become too small to be judged gets more once it can work") {
+  Servers servers({16, 1});
+  servers.run(600, 17);
+  CHECK(servers.part(1, 17) < 5);
+  servers.slots = {16, 16};
+  servers.run(900, 30);
+  CHECK(servers.part(1, 30) > 10);
+}
+
+TEST_CASE("a server that answers nothing does not keep the others from being judged") {
+  Servers servers({32, 8, 0});
+  servers.run(600, 40);
+  CHECK(servers.weights.weights()[0] > 1.5 * servers.weights.weights()[1]);
 }
 
 TEST_CASE("nothing is learned while no request waits, and of a server that is lost") {
