@@ -74,6 +74,9 @@ class Stream : public Watcher, private Posted {
   // Input is ready (or the connection has ended) and readable() was called, but no coroutine is
   // parked on it.
   virtual void on_idle_readable() = 0;
+  // Since an edge nothing was received that would have blocked. Bytes that came with it may be
+  // left, and no other edge tells of them.
+  bool may_have_input() const { return read_.is_ready; }
 
  private:
   void on_events(std::uint32_t events) final;

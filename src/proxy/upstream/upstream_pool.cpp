@@ -64,7 +64,8 @@ void UpstreamConnection::on_idle_readable() {
 }
 
 bool UpstreamPool::was_seen_quiet(const UpstreamConnection& connection) const {
-  return loop_.looks() > connection.looks_when_idle_ && loop_.is_quiet(connection);
+  return loop_.looks() > connection.looks_when_idle_ && loop_.is_quiet(connection) &&
+         !connection.may_have_input();
 }
 
 UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint now) {

@@ -45,6 +45,20 @@ class Bell final : public Watcher {
   int descriptor_;
 };
 
+// An event that the loop has put off.
+class Later final : public Watcher {
+ public:
+  Later(EventLoop& loop, std::function<void()> what) : loop_(loop), what_(std::move(what)) {}
+  ~Later() { loop_.forget(*this); }
+  void soon() { loop_.defer(*this); }
+
+ private:
+  void on_events(std::uint32_t) override { what_(); }
+
+  EventLoop& loop_;
+  std::function<void()> what_;
+};
+
 // A pool over two servers, and the far ends of its connections.
 struct PoolUnderTest {
   PoolUnderTest(std::uint32_t most_open, std::uint32_t most_idle)
@@ -138,6 +152,27 @@ TEST_CASE("stray bytes are found although another event of the same look comes f
     under.bell.on_ring = [&] { taken = under.pool.take(0, kAnyAge, at(2)); };
     under.bell.ring();
     if (is_stray) REQUIRE(::write(under.far_ends[0], "x", 1) == 1);
+    under.settle();
+    CHECK((taken == nullptr) == is_stray);
+  }
+}
+
+TEST_CASE("stray bytes are found although their edge came before the last response was read") {
+  for (const bool is_stray : {true, false}) {
+    CAPTURE(is_stray);
+    PoolUnderTest under(8, 8);
+    const UpstreamPtr connection = under.open(0);
+    REQUIRE(::write(under.far_ends[0], "response+", is_stray ? 9 : 8) > 0);
+    under.settle();
+    char response[8];
+    REQUIRE(connection->receive(response).bytes == sizeof response);  // exactly full
+    if (!is_stray) REQUIRE(connection->receive(response).status == IoResult::Status::would_block);
+    // Within a turn, so that the next look comes before the connection looks for itself.
+    UpstreamPtr taken;
+    Later give_back(under.loop, [&] { under.pool.give_back(connection, at(1)); });
+    under.bell.on_ring = [&] { taken = under.pool.take(0, kAnyAge, at(2)); };
+    give_back.soon();
+    under.bell.ring();
     under.settle();
     CHECK((taken == nullptr) == is_stray);
   }
