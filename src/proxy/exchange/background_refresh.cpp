@@ -115,8 +115,9 @@ bool BackgroundRefresh::keeps_to(const Generation& generation) const {
   return &request_.generation->generation() == &generation;
 }
 
+// As if a client had left: that is held against no server.
 void BackgroundRefresh::end_early() {
-  if (parking_.parked()) parking_.wake(Wake::timeout);
+  if (parking_.parked()) parking_.wake(Wake::client_gone);
 }
 
 }  // namespace spillway::proxy
