@@ -25,7 +25,7 @@ constexpr std::size_t kMaxMethod = 32;
 constexpr std::size_t kMaxRequestId = 128;
 constexpr std::size_t kMaxTenant = 64;
 
-// Calls of Log::lose_none(), for any log.
+// Logs of which Log::lose_none() was called.
 std::atomic<std::uint64_t> lose_none_calls{0};
 // What a thread has left of the time that the last one gave it.
 struct Patience {
@@ -145,8 +145,8 @@ Log::~Log() {
 bool Log::is_written(Level level) const { return logger_->should_log(to_spdlog(level)); }
 
 void Log::lose_none(Milliseconds most) {
-  most_wait_.store(most.count());
-  ++lose_none_calls;
+  Milliseconds::rep none = 0;
+  if (most_wait_.compare_exchange_strong(none, most.count())) ++lose_none_calls;
 }
 
 // Half of the queue is for other threads that find room at the same time.

@@ -180,7 +180,8 @@ class Log {
 
   // As a process ends many requests end at once, each with a line. From here on each thread that
   // writes one waits while the queue is short of room, for `most` in all: an output that takes
-  // nothing must not hold up the end, nor one worker's burst take the others' time.
+  // nothing must not hold up the end, nor one worker's burst take the others' time. Only the first
+  // call counts.
   void lose_none(Milliseconds most = kMostWait);
 
   // Lines lost since the start: the queue was full, or they could not be written.

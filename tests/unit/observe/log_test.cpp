@@ -322,6 +322,21 @@ TEST_CASE("at the end of the process the burst of one thread leaves the others t
   sink->let_go();
 }
 
+TEST_CASE("at the end of the process a thread has its patience once") {
+  const auto sink = std::make_shared<StuckSink>();
+  Log log({}, sink, 16);
+  log.reloaded(2);
+  sink->wait_until_stuck();
+  log.lose_none(Milliseconds{20});
+  for (int i = 0; i < 116; ++i) log.message(Level::info, "more");
+  const TimePoint began = Clock::now();
+  log.lose_none(Milliseconds{5000});
+  log.message(Level::info, "after the drain");
+  CHECK(Clock::now() - began < Milliseconds{5000});
+  CHECK(log.dropped() == 101);
+  sink->let_go();
+}
+
 TEST_CASE("an output that takes nothing holds up no end of the process") {
   const auto sink = std::make_shared<StuckSink>();
   Log log({}, sink, 16);
