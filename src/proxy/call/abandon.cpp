@@ -27,6 +27,7 @@ void UpstreamCall::abandon() {
   if (has_head && is_event_stream(request_.head.method, response_)) return drop();
   const bool has_timed_out = may_answer_too_late();
   if (has_ended_by_failure() && !has_timed_out) return drop();
+  const bool has_failed = has_timed_out || so_far_.has_server_failed;
   RestOfResponse rest = rest_of_response();
   if (rest.has_ended()) return drop();
   std::optional<AbandonedRequest::AtWork> at_work;
@@ -44,19 +45,18 @@ void UpstreamCall::abandon() {
   if (body_ != nullptr) body_->stop_pump();
   const std::size_t of_head = has_head ? 0 : current_.received;
   AbandonedCall::begin(
-      services_,
-      {.generation = request_.generation,
-       .connection = std::move(connection_),
-       .slot = admission_.abandon_slot(now),
-       .key = std::move(admission_.key()),
-       .until = until,
-       .timed_out_upstream =
-           has_timed_out ? std::optional(request_.classification.upstream) : std::nullopt,
-       .rest = std::move(rest),
-       .block = of_head > 0 ? std::move(block_) : Block(),
-       .received = of_head,
-       .at_work = at_work,
-       .permit = std::move(permit_)});
+      services_, {.generation = request_.generation,
+                  .connection = std::move(connection_),
+                  .slot = admission_.abandon_slot(now),
+                  .key = std::move(admission_.key()),
+                  .until = until,
+                  .failed_upstream =
+                      has_failed ? std::optional(request_.classification.upstream) : std::nullopt,
+                  .rest = std::move(rest),
+                  .block = of_head > 0 ? std::move(block_) : Block(),
+                  .received = of_head,
+                  .at_work = at_work,
+                  .permit = std::move(permit_)});
 }
 
 // After a timeout the upstream may still be at work on the request. False if its server gets no

@@ -104,7 +104,7 @@ bool AbandonedCall::goes_on_without_slot() {
   request_.connection->leave_pool();
   request_.slot.release();
   request_.key.release();
-  request_.timed_out_upstream.reset();
+  request_.failed_upstream.reset();
   request_.generation = {};
   if (!request_.permit) return false;
   request_.permit.open();
@@ -148,10 +148,11 @@ bool AbandonedCall::mark_slot() {
   return false;
 }
 
-// Of one that was not sent as a whole it is not known, but for its timeout.
+// While its head is awaited. Of one that was not sent as a whole it is not known, but for its
+// timeout: no other failure comes before the head.
 bool AbandonedCall::has_taken_long() const {
   const auto& at_work = request_.at_work;
-  if (!at_work) return request_.timed_out_upstream.has_value();
+  if (!at_work) return request_.failed_upstream.has_value();
   return request_.generation->quiet_latency.is_late(at_work->route,
                                                     services_.now() - at_work->since);
 }
@@ -162,8 +163,8 @@ void AbandonedCall::wake_if_late(TimePoint now) {
 }
 
 bool AbandonedCall::is_in_vain() const {
-  return request_.timed_out_upstream && !request_.generation->circuits(*request_.timed_out_upstream)
-                                             .lets_through(request_.connection->server());
+  return request_.failed_upstream && !request_.generation->circuits(*request_.failed_upstream)
+                                          .lets_through(request_.connection->server());
 }
 
 bool AbandonedCall::keeps_to(const Generation& generation) const {

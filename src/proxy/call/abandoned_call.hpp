@@ -4,8 +4,9 @@
 //   half-closed, so that an upstream that watches its clients can stop at once;
 // * or `until`, by when nearly all responses of its route are complete, and those of its abandoned
 //   requests were, two seconds after it was left at the earliest (dispatch::hold_past_leaving);
-// * or, of one that timed out, its server gets no more requests: a circuit opened, or it was
-//   ejected. A server that swallows requests holds no slot that the others are waiting for.
+// * or, of one that timed out or whose response is an error, its server gets no more requests: a
+//   circuit opened, or it was ejected. A server that swallows requests, or hangs within its errors,
+//   holds no slot that the others are waiting for.
 // There are never more of them than slots. Without them impatient clients would put more to work in
 // the upstream than it has slots, and a client that repeats its Idempotency-Key would have the work
 // done twice.
@@ -50,7 +51,8 @@ struct AbandonedRequest {  // or an event stream, without a slot
   Slot slot;
   KeyInFlight key;
   TimePoint until;
-  std::optional<UpstreamId> timed_out_upstream{};
+  // Its server has failed: no response in time, or an error for one.
+  std::optional<UpstreamId> failed_upstream{};
   RestOfResponse rest;
   Block block{};  // with what has come of a head, which `rest` has not read
   std::size_t received = 0;

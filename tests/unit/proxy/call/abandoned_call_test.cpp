@@ -264,6 +264,28 @@ TEST_CASE("a request that timed out keeps its slot for a while, unless its serve
   }
 }
 
+TEST_CASE("an error whose rest does not come keeps its slot, unless its server gets no others") {
+  for (const bool is_ejected : {false, true}) {
+    CAPTURE(is_ejected);
+    Abandoned request("HTTP/1.1 500 Failed\r\nContent-Length: 4\r\n\r\ndo", {},
+                      [](nlohmann::json& all) {
+                        all["upstreams"][0]["circuit_breaker"] = {{"consecutive_failures", 2}};
+                      });
+    REQUIRE(request.asked->is_over);
+    request.asked->call.abandon();
+    request.asked.reset();
+    REQUIRE(request.is_lingering());
+    if (is_ejected) {
+      Circuits& circuits = request.process.generation->circuits(UpstreamId{});
+      circuits.allow(0).fail(observe::ServerFailure::response_timeout);
+      REQUIRE_FALSE(circuits.lets_through(0));
+    }
+    request.process.owner.swept.front()->wake_if_late(request.process.services.now());
+    CHECK(request.is_lingering() == !is_ejected);
+    CHECK(request.process.has_free_slot() == is_ejected);
+  }
+}
+
 TEST_CASE(
     "an abandoned event stream keeps its permit in place of its slot, until its server knows") {
   const std::string accepts = "Accept: text/event-stream\r\n";
