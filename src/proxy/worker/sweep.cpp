@@ -105,6 +105,12 @@ void Sweep::end_requests_of(const Generation& generation) {
   gather();
   std::erase_if(swept_, [&](const Swept* swept) { return !swept->keeps_to(generation); });
   for (Swept* swept : swept_) swept->end_early();
+  // Those whose upstream may be at work on the request have left an abandoned call, which keeps to
+  // the generation too.
+  swept_.clear();
+  for (Swept& call : lists_.abandoned)
+    if (call.keeps_to(generation)) swept_.push_back(&call);
+  for (Swept* swept : swept_) swept->end_early();
 }
 
 // A copy: a job that is ended may leave the list.
