@@ -14,6 +14,12 @@ namespace spillway::waiting {
 
 enum class Call : std::uint8_t { none, in_turn, by_hand };
 
+// What one process alone knows of a ticket.
+struct AtThisProcess {
+  std::uint32_t streams = 0;   // so far
+  bool has_told_user = false;  // has noted whose reservation it is
+};
+
 struct TicketRecord {
   TicketId id;
   Time joined{};
@@ -29,13 +35,12 @@ struct TicketRecord {
   std::uint8_t extended = 0;               // this call, up to Terms::claim_extensions
   std::uint8_t steps = 0;                  // View::steps
   Priority priority = 0;
-  std::uint32_t streams = 0;  // so far
-  bool has_page = false;      // was shown it since it was heard of otherwise
-  Call called = Call::none;   // by_hand: by the operator
+  AtThisProcess here;
+  bool has_page = false;     // was shown it since it was heard of otherwise
+  Call called = Call::none;  // by_hand: by the operator
   Coming coming = Coming::fresh;
-  std::uint8_t failed = 0;     // entries, up to Terms::attempts
-  bool is_reserved = false;    // its visitor may go, and is called all the same: Terms::reserve
-  bool has_told_user = false;  // this process has noted whose reservation it is
+  std::uint8_t failed = 0;   // entries, up to Terms::attempts
+  bool is_reserved = false;  // its visitor may go, and is called all the same: Terms::reserve
 
   bool is_called() const { return called != Call::none; }
 
@@ -44,7 +49,7 @@ struct TicketRecord {
     return std::max(Milliseconds(poll_ms), has_page ? kPageReload : Milliseconds(0));
   }
 
-  // Without `polls`, `streams` and `has_told_user`, which are of one process.
+  // Without `polls` and `here`, which are of one process.
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.id, self.joined, self.heard, self.fresh_until, self.claim_until, self.told,

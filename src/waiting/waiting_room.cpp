@@ -125,12 +125,12 @@ std::optional<WaitingRoom::View> WaitingRoom::show_page(const TicketId& id, Time
 
 std::uint32_t WaitingRoom::follow(const TicketId& id) {
   const Slot slot = find(id);
-  return slot == kNoSlot ? 0 : ++tickets_[slot].streams;
+  return slot == kNoSlot ? 0 : ++tickets_[slot].here.streams;
 }
 
 bool WaitingRoom::is_superseded(const TicketId& id, std::uint32_t stream) const {
   const Slot slot = find(id);
-  return slot != kNoSlot && tickets_[slot].streams > stream;  // fewer: it is another copy
+  return slot != kNoSlot && tickets_[slot].here.streams > stream;  // fewer: it is another copy
 }
 
 void WaitingRoom::become(Slot slot, Coming coming) {

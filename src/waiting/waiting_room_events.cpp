@@ -33,7 +33,7 @@ void WaitingRoom::note(Event event, Slot slot, Time now, std::uint32_t position)
 
 void WaitingRoom::note_reserved(Slot slot, Time now, std::string user) {
   Ticket& ticket = tickets_[slot];
-  ticket.has_told_user = ticket.has_told_user || !user.empty();
+  ticket.here.has_told_user = ticket.here.has_told_user || !user.empty();
   ticket_events_.note({.event = Event::reserved,
                        .id = ticket.id,
                        .at = now,

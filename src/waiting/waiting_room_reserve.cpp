@@ -41,7 +41,7 @@ std::optional<WaitingRoom::Grant> WaitingRoom::reserve(const TicketId& id, Time 
   if (is_granted) keep_place(slot);
   // The user of a reservation that has been made already may not have been told: another process
   // noted it, which has ended since, or it was anonymous.
-  const bool is_news = ticket.is_reserved && !ticket.has_told_user && !user.empty();
+  const bool is_news = ticket.is_reserved && !ticket.here.has_told_user && !user.empty();
   if (is_granted || is_news) note_reserved(slot, now, std::move(user));
   return Grant{look(slot), is_granted};
 }

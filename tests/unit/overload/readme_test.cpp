@@ -72,7 +72,7 @@ TEST_CASE("the time constants in the README are those of the code") {
       }
     }
   }
-  CHECK(checked == 51);
+  CHECK(checked == 56);
 }
 
 TEST_CASE("the periods in the README are the defaults") {
