@@ -66,7 +66,8 @@ class Reading(unittest.TestCase):
                 check_apart(parts)
 
     def test_the_committed_results_are_read_and_are_of_different_things(self):
-        files = sorted((ROOT / "bench/results").glob("*.jsonl"))
+        files = [file for file in sorted((ROOT / "bench/results").glob("*.jsonl"))
+                 if file.stem != "grid"]  # that has a page of its own
         self.assertGreater(len(files), 1)
         check_apart([read_file(file) for file in files])
 
