@@ -12,8 +12,8 @@ namespace spillway::config {
 // P0, P1, P2.
 std::vector<TrafficClass> default_classes();
 
-// A class of which the file gives only the name: with the defaults of P0, P1 or P2 if it is called
-// so. It has no guaranteed share yet.
+// A class with this name and the defaults for all else: those of P0, P1 or P2 if it has one of
+// these names. It has no guaranteed share yet.
 TrafficClass new_class(std::string_view name);
 
 // Sets the guaranteed share of each class that has none yet: 0 of the highest, 0.05 of the others,

@@ -111,7 +111,7 @@ void warn_of_no_principal(const Config& config, Problems& found) {
   }
 }
 
-// The first visitor would find it out, who waits for ever: the browser keeps no cookie.
+// A browser keeps no such cookie over plain HTTP, so each visitor would wait for ever.
 void warn_of_plain_visitors(const Config& config, Problems& found) {
   if (!config.trusted_peers.empty()) return;
   for (std::size_t n = 0; n < config.routes.size(); ++n) {

@@ -103,7 +103,7 @@ class TieredLine {
     }
   };
 
-  // The lane that is next of those of which `has_any(lane)`; null: none.
+  // Of the lanes for which `has_any(lane)` holds, the next one; null: there is none.
   template <class HasAny>
   const Lane* next_lane(const HasAny& has_any) const;
   Lane& lane(Priority priority);  // makes it

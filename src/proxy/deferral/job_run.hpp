@@ -3,10 +3,10 @@
 //
 // It takes slots that no live request wants, and waits for one until its time to live is over; for
 // two seconds at most if another proxy may have a slot for it, or if it keeps other jobs from
-// beginning (PoisonGuard). With `class` in its route's `defer` it first competes with live requests of
-// that class, for as long as those wait, and then waits for a second.
-// The attempt ends a little before the lease of its proxy: its upstream request is ended, and
-// another proxy may make the next attempt. A retry takes from the upstream's retry budget.
+// beginning (PoisonGuard). With `class` in its route's `defer` it first competes with live requests
+// of that class, for as long as those wait, and then waits for a second. The attempt ends a little
+// before the lease of its proxy: its upstream request is ended, and another proxy may make the next
+// attempt. A retry takes from the upstream's retry budget.
 #pragma once
 
 #include <coroutine>

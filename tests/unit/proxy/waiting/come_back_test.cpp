@@ -124,9 +124,9 @@ TEST_CASE("a reload to hold during an outage holds newcomers, and one to open le
   room.tick();
   CHECK(room.arrives_apart() == Door::wait);
   CHECK(room.is_inside(1));
-  REQUIRE(room.end_apart(2, Ended::cancelled) == true);  // who leaves has left
+  REQUIRE(room.end_apart(2, Ended::cancelled) == true);  // a visitor that leaves has left
   room.reload(config::OnStoreFailure::open);
-  for (int n = 0; n < 150; ++n) room.tick();  // whoever has a stamp comes within 26 s
+  for (int n = 0; n < 150; ++n) room.tick();  // each visitor with a stamp comes within 26 s
   CHECK(room.arrives_apart() == Door::enter);
   CHECK(told_of(room.come_back(), 2)->kind == Place::Kind::left);
 }
