@@ -50,9 +50,9 @@ std::string text_of(const config::Match& match) {
   return (out.empty() ? "any method" : out) + " " + match.host + match.path;
 }
 
-void tell_subject(ExplainedLines& lines, const config::Config& config,
-                  const traffic::Classifier& classifier,
-                  const traffic::Classification& classification) {
+void tell_classification(ExplainedLines& lines, const config::Config& config,
+                         const traffic::Classifier& classifier,
+                         const traffic::Classification& classification) {
   const config::Route& route = config.routes[index(classification.route)];
   const bool is_default = index(classification.route) + 1 == config.routes.size();
   lines.add("route") << route.name << (is_default ? " (no other route matches)" : ": ")
@@ -203,7 +203,7 @@ Explanation explain(const config::Config& config, const ExplainedRequest& reques
     tell_own_request(lines, config);
     return {true, lines.text()};
   }
-  tell_subject(lines, config, classifier, classification);
+  tell_classification(lines, config, classifier, classification);
   tell_readings(lines, classification);
   tell_deadline(lines, config, classification);
   tell_ignored_deadlines(lines, head, classification.client.fields);

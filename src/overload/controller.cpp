@@ -35,9 +35,11 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       source_(upstream.overload),
       plan_(std::make_shared<const AdmissionPlan>(State::normal, Reason::none,
                                                   rules_.of(State::normal))) {
-  if (const auto& search = upstream.dispatch.concurrency.search)
+  if (const auto& search = upstream.dispatch.concurrency.search) {
     found_ = make_limit(*search, least_limit(config), upstream.overload.mode);
-  if (found_ && moves_ && upstream.servers.size() > 1) weights_.emplace(upstream.servers);
+    const bool has_turns = search->law == config::LimitLaw::paired_dither;
+    if (has_turns && moves_ && upstream.servers.size() > 1) weights_.emplace(upstream.servers);
+  }
 }
 
 void Controller::continue_from(const Controller& former, TimePoint now) {

@@ -35,7 +35,7 @@ ProxyModel::ProxyModel(const Scenario& scenario, ServersModel* servers)
   }
   for (const Clients& clients : scenario.clients) {
     const RouteId route = route_of(scenario, clients);
-    subjects_.push_back(
+    classifications_.push_back(
         {route, deadline_of(scenario, clients),
          clients.deadline || scenario.config.routes[index(route)].deadline.has_value()});
     auto& tiers = tiers_.emplace_back();
@@ -45,7 +45,7 @@ ProxyModel::ProxyModel(const Scenario& scenario, ServersModel* servers)
 }
 
 ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
-  if (store_.answers(subject_of(request).route, request.demand.key, now)) {
+  if (store_.answers(classification_of(request).route, request.demand.key, now)) {
     answer_from_store(request, false);
     return {Entry::answered, Duration{0}, nullptr};
   }
@@ -86,15 +86,16 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
 
 dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verdict,
                                      TimePoint now) const {
-  const Subject& subject = subject_of(request);
+  const Classification& classification = classification_of(request);
   // A visitor that was let in may be of another class than its route, and has that class's
   // deadline.
   const config::TrafficClass& its_class = scenario_.config.classes[index(request.traffic_class)];
-  const Duration deadline = subject.is_for_answer ? subject.deadline : Duration(its_class.sla);
+  const Duration deadline =
+      classification.is_for_answer ? classification.deadline : Duration(its_class.sla);
   dispatch::Terms terms{.traffic_class = request.traffic_class,
                         .deadline = now + deadline,
                         .max_wait = its_class.max_wait,
-                        .cost = times_.cost.estimate(subject.route, request.degraded)};
+                        .cost = times_.cost.estimate(classification.route, request.degraded)};
   if (scenario_.config.tenants.fairness) {
     terms.tenant = request.demand.tenant_id;
     terms.tenant_weight = tier_of(request).weight;
@@ -107,9 +108,9 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
     terms.short_wait_reason = verdict.reason;
   }
   const config::Dispatch& dispatch = upstream_.dispatch;
-  if (dispatch.deadline_aware && !request.degraded && subject.is_for_answer) {
+  if (dispatch.deadline_aware && !request.degraded && classification.is_for_answer) {
     terms.answer_by = terms.deadline;
-    if (const auto times = times_.latency.times(subject.route, now)) {
+    if (const auto times = times_.latency.times(classification.route, now)) {
       terms.takes = times->usual;
       terms.takes_at_least = times->least;
     }
@@ -122,7 +123,7 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
 // The plan's verdict. A degraded request is answered from the cache or by the fallback, or becomes
 // cheaper (skip_downstream).
 Verdict ProxyModel::decide(Request& request, TimePoint now) {
-  const overload::AdmissionRequest asking{subject_of(request).route, request.traffic_class,
+  const overload::AdmissionRequest asking{classification_of(request).route, request.traffic_class,
                                           request.demand.tenant_id,
                                           tenant_budgets_.find(tier_of(request).number)};
   const overload::AdmissionPlan& plan = *controller_.plan();
@@ -150,7 +151,7 @@ ProxyModel::Admission ProxyModel::refuse(Request& request, Duration retry_after,
     return {entry, entry == Entry::refused ? retry_after : Duration{0}, nullptr};
   }
   request.passage.token = {};
-  request.passage.ghost = &shadow_.pass(subject_of(request).route, now);
+  request.passage.ghost = &shadow_.pass(classification_of(request).route, now);
   forward(request, now);
   return {Entry::forward, Duration{0}, nullptr, instead == DegradedAnswer::none};
 }
@@ -192,7 +193,7 @@ void ProxyModel::answered(Request& request, TimePoint now) {
   signals_.record_latency(now - request.passage.dispatched);
   record_result(request, request.fails);
   if (!request.fails && !request.degraded)
-    store_.put(subject_of(request).route, request.demand.key, now);
+    store_.put(classification_of(request).route, request.demand.key, now);
   if (!request.fails && !request.degraded) learn_times(request, now);
 }
 
@@ -200,7 +201,7 @@ void ProxyModel::answered(Request& request, TimePoint now) {
 void ProxyModel::record_result(const Request& request, bool failed) {
   if (request.as_job) return;  // as in the proxy
   using Kind = overload::SourceKind;
-  const RouteId route = subject_of(request).route;
+  const RouteId route = classification_of(request).route;
   overload::AnswerSource source{.traffic_class = request.traffic_class};
   source[Kind::client] = {request.demand.address, "client"};
   source[Kind::tenant] = {index(request.demand.tenant_id), "tenant"};
@@ -209,7 +210,7 @@ void ProxyModel::record_result(const Request& request, bool failed) {
 }
 
 void ProxyModel::learn_times(const Request& request, TimePoint now) {
-  const RouteId route = subject_of(request).route;
+  const RouteId route = classification_of(request).route;
   const Duration latency = now - request.passage.dispatched;
   times_.latency.record(route, latency, now);
   if (const auto times = times_.quiet.relative(route, latency))
@@ -223,7 +224,7 @@ void ProxyModel::end(Request& request, TimePoint now) {
   request.passage.has_slot = false;
   const Duration held = now - request.passage.dispatched;
   if (request.passage.was_answered)
-    times_.cost.record(subject_of(request).route, held, request.degraded);
+    times_.cost.record(classification_of(request).route, held, request.degraded);
   follow_servers(now);
   granted_ = scheduler_.release(request.served_as, held, now, request.in_background);
 }
@@ -232,13 +233,13 @@ TimePoint ProxyModel::abandon(Request& request, TimePoint now) {
   leave_flight(request, now);
   if (!request.passage.has_slot) return now;
   const Duration timeout = upstream_.response_timeout;
-  const auto usual = times_.latency.nearly_longest(subject_of(request).route);
+  const auto usual = times_.latency.nearly_longest(classification_of(request).route);
   return request.passage.dispatched + std::min(usual.value_or(timeout), timeout);
 }
 
 void ProxyModel::end_unanswered(Request& request, TimePoint now) {
   if (request.passage.has_slot)
-    times_.latency.record_unanswered(subject_of(request).route,
+    times_.latency.record_unanswered(classification_of(request).route,
                                      2 * (now - request.passage.dispatched),
                                      now);  // as AbandonedCall
   end(request, now);
@@ -246,8 +247,8 @@ void ProxyModel::end_unanswered(Request& request, TimePoint now) {
 
 void ProxyModel::end_abandoned(Request& request, TimePoint now) {
   if (request.passage.has_slot)
-    times_.latency.record_unanswered(subject_of(request).route, now - request.passage.dispatched,
-                                     now);
+    times_.latency.record_unanswered(classification_of(request).route,
+                                     now - request.passage.dispatched, now);
   end(request, now);
 }
 
@@ -260,8 +261,8 @@ void ProxyModel::leave_flight(Request& request, TimePoint now) {
   request.passage.in_flight.reset();
   if (request.passage.ghost != nullptr) leave_shadow(request, now);
   if (request.passage.has_slot && !request.passage.was_answered)
-    times_.latency.record_unanswered(subject_of(request).route, now - request.passage.dispatched,
-                                     now);
+    times_.latency.record_unanswered(classification_of(request).route,
+                                     now - request.passage.dispatched, now);
 }
 
 bool ProxyModel::cancel(Request& request, TimePoint now) {
@@ -298,7 +299,7 @@ void ProxyModel::sweep(TimePoint now) {
   for (const Request* request : in_flight_) {
     const Duration age = now - request->passage.dispatched;
     ages_.absolute.push_back(age);
-    if (const auto times = times_.quiet.relative(subject_of(*request).route, age))
+    if (const auto times = times_.quiet.relative(classification_of(*request).route, age))
       ages_.relative.push_back(*times);
   }
   signals_.publish_ages(ages_.absolute, ages_.relative);
@@ -376,7 +377,7 @@ Duration ProxyModel::book_return(const Request& request, Reason reason, Millisec
 
 Milliseconds ProxyModel::retry_after(const Request& request) {
   const config::Rule& rule =
-      controller_.plan()->rule(subject_of(request).route, request.traffic_class);
+      controller_.plan()->rule(classification_of(request).route, request.traffic_class);
   return overload::spread_retry_after(rule.retry_after, random_);
 }
 

@@ -115,14 +115,14 @@ class ProxyModel {
   std::uint64_t take_refused() { return std::exchange(returns_.refused, 0); }
 
  private:
-  struct Subject {  // the classifier's result
+  struct Classification {  // the classifier's result
     RouteId route{};
     Duration deadline{};
     bool is_for_answer = false;  // the deadline is the client's or the route's
   };
 
-  const Subject& subject_of(const Request& request) const {
-    return subjects_[request.demand.clients];
+  const Classification& classification_of(const Request& request) const {
+    return classifications_[request.demand.clients];
   }
   const config::Tier& tier_of(const Request& request) const {
     return tiers_[request.demand.clients][request.demand.tenant];
@@ -183,7 +183,7 @@ class ProxyModel {
   overload::TenantShard tenants_;
   RouteTimes times_;
   StoreModel store_;
-  std::vector<Subject> subjects_;  // by clients
+  std::vector<Classification> classifications_;  // by clients
   std::vector<std::uint32_t> max_queue_;
   std::vector<Request*> in_flight_;      // sent to the backend
   dispatch::Waiter* granted_ = nullptr;  // by the last end(), for next()

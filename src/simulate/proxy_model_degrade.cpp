@@ -17,21 +17,22 @@ void ProxyModel::answer_by_fallback(Request& request) {
 }
 
 bool ProxyModel::answers_error(Request& request, TimePoint now) {
-  if (is_shadow() || !store_.answers_error(subject_of(request).route, request.demand.key, now))
+  if (is_shadow() ||
+      !store_.answers_error(classification_of(request).route, request.demand.key, now))
     return false;
   answer_from_store(request, true);
   return true;
 }
 
 overload::AtHand ProxyModel::at_hand(const Request& request, TimePoint now) const {
-  const RouteId route = subject_of(request).route;
+  const RouteId route = classification_of(request).route;
   return {.stored = store_.answers_degraded(route, request.demand.key, now),
           .fallback = scenario_.config.routes[index(route)].fallback.has_value()};
 }
 
 DegradedAnswer ProxyModel::answer_for_refusal(const Request& request, TimePoint now) const {
   const config::Rule* const degrading =
-      controller_.plan()->degrading(subject_of(request).route, request.traffic_class);
+      controller_.plan()->degrading(classification_of(request).route, request.traffic_class);
   if (degrading == nullptr) return DegradedAnswer::none;
   return overload::answer_for_refusal(*degrading, at_hand(request, now));
 }
@@ -40,7 +41,7 @@ DegradedAnswer ProxyModel::answer_for_refusal(const Request& request, TimePoint 
 // class whose budget is spent.
 void ProxyModel::prefer_free_answer(const Request& request, Verdict& verdict, TimePoint now) {
   const overload::AdmissionPlan& plan = *controller_.plan();
-  const config::Rule& rule = plan.rule(subject_of(request).route, request.traffic_class);
+  const config::Rule& rule = plan.rule(classification_of(request).route, request.traffic_class);
   if (plan.state() == State::normal || rule.strategy != config::Strategy::degrade) return;
   if (!costs_nothing(overload::answer_of_mode(rule.mode, rule.annotate, at_hand(request, now))))
     return;

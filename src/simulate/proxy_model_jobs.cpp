@@ -12,7 +12,7 @@ using overload::Verdict;
 
 ProxyModel::Admission ProxyModel::enter_job(Request& job, TimePoint now) {
   const config::Defer& defer = *defer_of(scenario_, job);
-  const RouteId route = subject_of(job).route;
+  const RouteId route = classification_of(job).route;
   dispatch::Terms terms;
   if (defer.traffic_class) {
     job.traffic_class = *defer.traffic_class;
@@ -56,7 +56,7 @@ ProxyModel::Entry ProxyModel::wait_for_spare_slot(Request& job, TimePoint now) {
   budgets_.give_back(job.passage.token);  // if it was refused after a wait
   const bool may_wait = std::exchange(job.passage.may_wait_for_spare_slot, false);
   if (!may_wait || !jobs::has_spare_slots(state())) return Entry::refused;
-  const Offer offer = scheduler_.offer(job, spare_terms(subject_of(job).route), now);
+  const Offer offer = scheduler_.offer(job, spare_terms(classification_of(job).route), now);
   return offer.kind == Offer::Kind::granted ? Entry::start : Entry::wait;
 }
 

@@ -10,7 +10,7 @@ using dispatch::Offer;
 // Shadow mode: the request is sent at once, and its ghost takes its part at the gate.
 ProxyModel::Admission ProxyModel::haunt(Request& request, const dispatch::Terms& terms,
                                         TimePoint now) {
-  const auto [offer, ghost] = shadow_.enter(subject_of(request).route, terms, now);
+  const auto [offer, ghost] = shadow_.enter(classification_of(request).route, terms, now);
   const bool is_refused = offer.kind == Offer::Kind::refused;
   if (is_refused) budgets_.give_back(request.passage.token);
   if (offer.kind == Offer::Kind::granted) {
@@ -33,7 +33,7 @@ void ProxyModel::leave_shadow(Request& request, TimePoint now) {
     return;
   }
   if (!ghost.is_crowded)
-    times_.cost.record(subject_of(request).route, now - request.passage.dispatched,
+    times_.cost.record(classification_of(request).route, now - request.passage.dispatched,
                        request.degraded);
   shadow_.ended(ghost, now);
 }

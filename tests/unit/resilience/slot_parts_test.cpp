@@ -85,6 +85,18 @@ TEST_CASE("by shares all parts are all slots, and none is empty") {
   CHECK(SlotParts(UINT32_MAX, shares).of(kThree) == UINT32_MAX);
 }
 
+TEST_CASE("equal weights are equal parts, and more slots are never a smaller part") {
+  ServerShares shares(3);
+  shares.set(std::vector<double>{1, 2, 1});
+  shares.set(std::vector<double>{1, 1, 1});
+  for (std::uint32_t slots = 3; slots < 40; ++slots) {
+    for (std::size_t server = 0; server < 3; ++server) {
+      CHECK(SlotParts(slots, shares).of(server) == SlotParts(slots, 3).of(server));
+      CHECK(SlotParts(slots, shares).of(server) <= SlotParts(slots + 1, shares).of(server));
+    }
+  }
+}
+
 TEST_CASE("a server that is lost takes its part with it but for what is in flight there") {
   const Flying none{}, some{{9, 4, 9}};
   const Rotation whole{.all = kThree, .in = kThree, .on_trial = {}};
