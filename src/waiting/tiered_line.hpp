@@ -56,7 +56,7 @@ class TieredLine {
 
   // The one to be called next, of these kinds; kNoSlot: nobody of them is present.
   Slot next(std::uint32_t kinds = UINT32_MAX) const;
-  // The same of those that are not away.
+  // As next(), of the tickets whose visitors are at their pages.
   Slot next_at_page(std::uint32_t kinds = UINT32_MAX) const;
   // It is called, whether it was next of these kinds or not: it is not present any more, and what
   // tiers are owed changes. A tier of which nobody could have been called is owed nothing by it.
