@@ -63,6 +63,7 @@ TEST_CASE("without descriptors accepting waits idly and goes on by itself") {
   for (RawClient& client : warm) CHECK(client.read_response().status() == 200);
   set_limit(process, proxy.open_files() + 6);
   for (RawClient& client : warm) client.send(get("/held"));  // by the idle connections
+  REQUIRE(peer.wait_until([](const auto& seen) { return seen.requests == 12; }));
 
   // Who is accepted when there is none left for the upstream either is told so.
   const auto is_answered = [](RawClient& client) {
