@@ -266,11 +266,11 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault, Abort abort,
     if (how.cause == jobs::Cause::never_sent) end.pauses_route = Duration{0};
   } else {
     end.status = answer->status;
-    how.cause = jobs::cause_of(answer->status);
-    if (how.cause == jobs::Cause::refused) {
-      how.retry_after = retry_after_;
-      if (retry_after_ && answer->status == 503) end.refused_for = *retry_after_;
-    }
+    how.cause = by_status;
+  }
+  if (how.cause == Cause::refused) {
+    how.retry_after = retry_after_;
+    if (retry_after_ && answer->status == 503) end.refused_for = *retry_after_;
   }
   end.cause = how.cause;
   end.progress = jobs::after_attempt(job_.progress, how, jobs::policy_of(defer()), job_.expires,
