@@ -270,9 +270,9 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault, Abort abort,
     end.detail = fault->cause.empty() ? fault->detail : fault->cause;
     if (how.cause == jobs::Cause::never_sent) end.pauses_route = Duration{0};
   } else {
-    end.status = answer->status;
     how.cause = by_status;
   }
+  if (answer) end.status = answer->status;  // also of one that has broken off
   if (how.cause == Cause::refused) {
     how.retry_after = retry_after_;
     if (retry_after_ && answer->status == 503) end.refused_for = *retry_after_;
