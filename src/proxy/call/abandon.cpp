@@ -69,31 +69,49 @@ bool UpstreamCall::may_answer_too_late() const {
          !is_above_part(request_.upstream(), server);
 }
 
-// One hold for each attempt, whatever ends the wait for a late answer.
+// One hold for each attempt, whatever ends the wait for what is late.
 TimePoint UpstreamCall::hold_ends(TimePoint now) const {
   const Duration hold = dispatch::hold_past_timeout(request_.upstream_config().response_timeout);
   return current_.held_until.value_or(now + hold);
 }
 
 Task<bool> UpstreamCall::answers_late() {
-  if (!connection_ || !admission_.has_slot() || !may_answer_too_late()) co_return false;
-  const TimePoint until = hold_ends(services_.now());
-  current_.late_until = current_.held_until = until;
+  const std::optional<TimePoint> until = begin_late_wait();
+  if (!until) co_return false;
   admission_.record_unanswered(services_.now());  // nothing of the wait is learned
   admission_.set_slot_wait(SlotWait::abandoned);
   const observe::Counted counted(services_.gauges.abandoned_calls);
   const Attempt attempt = co_await read_head();
   admission_.set_slot_wait(SlotWait::nothing);
-  current_.late_until.reset();
   const bool is_answered = attempt.result == resilience::AttemptResult::answered;
   if (is_answered) {
     current_.head = Head::received;
-    deadlines_.put_off(until);
-  } else if (attempt.fault.reason != Reason::client_gone) {
-    // Not after an end from outside: then it may still be at work, and abandon() keeps its slot.
-    so_far_.has_timed_out = false;
+    deadlines_.put_off(*until);
+    end_late_wait(LateEnd::response);
+  } else {
+    const bool is_from_outside = attempt.fault.reason == Reason::client_gone;
+    end_late_wait(is_from_outside ? LateEnd::from_outside : LateEnd::nothing);
   }
   co_return is_answered;
+}
+
+std::optional<TimePoint> UpstreamCall::begin_late_wait() {
+  if (!connection_ || !admission_.has_slot() || !may_answer_too_late()) return std::nullopt;
+  const bool has_head = current_.head == Head::received;
+  const bool has_stalled = has_head && so_far_.has_broken_off;
+  if (has_head && (!has_stalled || is_event_stream(request_.head.method, response_)))
+    return std::nullopt;
+  const TimePoint now = services_.now();
+  const TimePoint until = hold_ends(now);
+  if (until <= now) return std::nullopt;
+  current_.late_until = current_.held_until = until;
+  return until;
+}
+
+// After an end from outside it may still be at work, and abandon() keeps its slot.
+void UpstreamCall::end_late_wait(LateEnd how) {
+  current_.late_until.reset();
+  if (how == LateEnd::nothing) so_far_.has_timed_out = false;
 }
 
 bool UpstreamCall::waits_in_vain() const {

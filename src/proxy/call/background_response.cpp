@@ -1,6 +1,7 @@
 #include "proxy/call/background_response.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -9,15 +10,16 @@
 
 namespace spillway::proxy {
 
-Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& request,
-                                        UpstreamCall& call, const OnContent& on_content) {
+namespace {
+
+// From where it has got to; the call is not told how it ends. `late_until`: of a response that has
+// stalled, which no byte puts off.
+Task<BackgroundRead> read_on(Parking& parking, const RequestContext& request, UpstreamCall& call,
+                             const OnContent& on_content, std::optional<TimePoint> late_until) {
   using Status = BackgroundRead::Status;
-  const auto failed = [&call](const Fault& fault) {
-    return BackgroundRead{Status::failed, call.fail_after_head(fault)};
-  };
+  const auto failed = [](const Fault& fault) { return BackgroundRead{Status::failed, fault}; };
   RelayState& state = call.state();
-  http::BodyReader& reader = call.begin_body();
-  if (reader.done()) state.upstream_done();
+  http::BodyReader& reader = call.body_reader();
   const std::span<char> block = call.block().bytes();
   for (Wanted wanted = Wanted::more;;) {
     const CheckedBody checked =
@@ -29,22 +31,46 @@ Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& 
     state.clear();
     if (wanted == Wanted::nothing) co_return BackgroundRead{Status::refused, {}};
     if (state.is_upstream_done()) co_return BackgroundRead{};
-    const TimePoint due = std::min(Clock::now() + request.upstream_config().response_timeout,
-                                   call.deadlines().response_due());
-    const Transfer got =
-        co_await receive(parking, call.connection(), block.subspan(state.end()), {.deadline = due});
+    const TimePoint in_time = std::min(Clock::now() + request.upstream_config().response_timeout,
+                                       call.deadlines().response_due());
+    const Transfer got = co_await receive(parking, call.connection(), block.subspan(state.end()),
+                                          {.deadline = late_until.value_or(in_time)});
     if (got.done()) state.received(got.bytes);
     if (got.done() || got.status == Transfer::Status::woken) continue;
+    if (got.status == Transfer::Status::client_gone) co_return failed(client_gone());
+    if (got.status == Transfer::Status::timeout) co_return failed(upstream_stalled());
     const bool is_whole =
         got.status == Transfer::Status::end && reader.end_of_input() == http::Error::none;
-    if (got.status == Transfer::Status::client_gone)  // ended from outside
-      co_return BackgroundRead{Status::failed, client_gone()};
-    if (!is_whole) {
-      const bool is_late = got.status == Transfer::Status::timeout;
-      co_return failed(is_late ? upstream_stalled() : upstream_invalid(http::Error::truncated));
-    }
+    if (!is_whole) co_return failed(upstream_invalid(http::Error::truncated));
     state.upstream_done();
   }
+}
+
+}  // namespace
+
+Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& request,
+                                        UpstreamCall& call, const OnContent& on_content) {
+  if (call.begin_body().done()) call.state().upstream_done();
+  const BackgroundRead read = co_await read_on(parking, request, call, on_content, std::nullopt);
+  const bool is_upstreams_fault = read.fault.failure.has_value();  // and not an end from outside
+  if (read.status == BackgroundRead::Status::failed && is_upstreams_fault)
+    call.fail_after_head(read.fault);
+  co_return read;
+}
+
+Task<bool> read_late_rest(Services& services, Parking& parking, const RequestContext& request,
+                          UpstreamCall& call, const OnContent& on_content) {
+  const std::optional<TimePoint> until = call.begin_late_wait();
+  if (!until) co_return false;
+  const observe::Counted counted(services.gauges.abandoned_calls);
+  const BackgroundRead read = co_await read_on(parking, request, call, on_content, until);
+  using LateEnd = UpstreamCall::LateEnd;
+  const bool is_whole = read.status == BackgroundRead::Status::done;
+  const bool is_from_outside = !is_whole && read.fault.reason == Reason::client_gone;
+  call.end_late_wait(is_whole          ? LateEnd::response
+                     : is_from_outside ? LateEnd::from_outside
+                                       : LateEnd::nothing);
+  co_return is_whole;
 }
 
 }  // namespace spillway::proxy

@@ -10,6 +10,7 @@
 #include "proxy/net/task.hpp"
 #include "proxy/request/fault.hpp"
 #include "proxy/request/request_context.hpp"
+#include "proxy/request/services.hpp"
 
 namespace spillway::proxy {
 
@@ -30,5 +31,10 @@ using OnContent = std::function<Wanted(std::string_view)>;
 // The body of the response whose head `call` has read.
 Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& request,
                                         UpstreamCall& call, const OnContent& on_content);
+// After that has failed: if the body has stalled, the rest of it, for as long as the request would
+// keep its slot as an abandoned one. True: it is whole. The call has been told of the failure,
+// which stands.
+Task<bool> read_late_rest(Services& services, Parking& parking, const RequestContext& request,
+                          UpstreamCall& call, const OnContent& on_content);
 
 }  // namespace spillway::proxy

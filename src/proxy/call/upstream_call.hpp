@@ -54,6 +54,15 @@ class UpstreamCall {
   // would keep its slot as an abandoned one (AbandonedCall). True: response() is there. The server
   // has been told of its failure, which stands.
   Task<bool> answers_late();
+  // The same wait for the rest of a response that has stalled, which read_late_rest() reads: until
+  // when. nullopt: the request would keep no slot.
+  std::optional<TimePoint> begin_late_wait();
+  enum class LateEnd : std::uint8_t {
+    response,      // what was late has come
+    nothing,       // it has not
+    from_outside,  // the wait was ended
+  };
+  void end_late_wait(LateEnd how);
   // It waits on so, and its server gets no more requests.
   bool waits_in_vain() const;
 

@@ -89,19 +89,21 @@ Task<JobRun::End> JobRun::attempt() {
   }
   if (is_retry() && !may_retry()) co_return put_off();
   begin();
+  End end = co_await at_upstream();
+  co_return end;
+}
+
+// The upstream may be at work on a request that timed out, or whose answer has stalled. As long as
+// that holds its slot the job runs: neither another one beyond `concurrency`, nor the next one of
+// its order, nor its own next attempt begins. What the upstream says meanwhile is what became of
+// the job. What ends such a wait is not why the attempt failed.
+Task<JobRun::End> JobRun::at_upstream() {
   std::optional<Fault> broken = co_await call_.ask();
+  Abort why = abort_;
   if (broken && defer().rate && !call_.was_sent()) begin_rate().give_back(*defer().rate);
-  // The upstream may be at work on a request that timed out. As long as that holds its slot the job
-  // runs: neither another one beyond `concurrency`, nor the next one of its order, nor its own next
-  // attempt begins. What the upstream says meanwhile is what became of the job.
-  std::optional<Abort> by_then;
   if (broken) {
-    by_then = abort_;
     const bool is_late = co_await call_.answers_late();
-    if (is_late) {
-      broken.reset();
-      by_then.reset();
-    }
+    if (is_late) broken.reset();
   }
   std::optional<jobs::StoredAnswer> answer;
   if (!broken) {
@@ -119,10 +121,13 @@ Task<JobRun::End> JobRun::attempt() {
       return Wanted::more;
     };
     const BackgroundRead read = co_await read_in_background(parking_, request_, call_, keep);
-    if (read.status == BackgroundRead::Status::failed) broken = read.fault;
+    if (read.status == BackgroundRead::Status::failed) {
+      why = abort_;
+      const bool is_late = co_await read_late_rest(services_, parking_, request_, call_, keep);
+      if (!is_late) broken = read.fault;
+    }
   }
-  // What ends the wait for a late answer is not why the attempt failed.
-  End end = after(broken, by_then.value_or(abort_), std::move(answer));
+  End end = after(broken, why, std::move(answer));
   if (is_retry()) book_retry(end);
   if (broken) {
     call_.abandon();
@@ -265,12 +270,12 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault, Abort abort,
     end.detail = fault->cause.empty() ? fault->detail : fault->cause;
     if (how.cause == jobs::Cause::never_sent) end.pauses_route = Duration{0};
   } else {
-    end.status = answer->status;
-    how.cause = jobs::cause_of(answer->status);
-    if (how.cause == jobs::Cause::refused) {
-      how.retry_after = retry_after_;
-      if (retry_after_ && answer->status == 503) end.refused_for = *retry_after_;
-    }
+    how.cause = by_status;
+  }
+  if (answer) end.status = answer->status;  // also of one that has broken off
+  if (how.cause == Cause::refused) {
+    how.retry_after = retry_after_;
+    if (retry_after_ && answer->status == 503) end.refused_for = *retry_after_;
   }
   end.cause = how.cause;
   end.progress = jobs::after_attempt(job_.progress, how, jobs::policy_of(defer()), job_.expires,

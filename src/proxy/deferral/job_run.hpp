@@ -70,6 +70,7 @@ class JobRun final : public Swept {
   };
 
   Task<End> attempt();
+  Task<End> at_upstream();
   // How it gets to begin: job_turn.cpp.
   Task<std::optional<End>> take_turn();
   void return_turn();

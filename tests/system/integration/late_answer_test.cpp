@@ -102,6 +102,10 @@ TEST_CASE("what a late answer of a job says counts as if it had come in time") {
     LateBackend backend(ok("done"), "HTTP/1.1 103 Early Hints\r\n\r\n");
     CHECK(ends_late(backend, "succeeded").asked == 1);
   }
+  SUBCASE("its body may have stalled") {
+    LateBackend backend("ne", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndo");
+    CHECK(ends_late(backend, "succeeded", impatient_retries()).asked == 1);
+  }
   SUBCASE("a rejection") {
     LateBackend backend("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
     CHECK(ends_late(backend, "dead", impatient_retries()).job.at("cause") == "rejected");
@@ -188,5 +192,42 @@ TEST_CASE("a late answer of a job is no success of its server") {
   CHECK(proxy.metric_becomes(of_server("up"), 0));
   // Its server gets no more requests, so it holds no slot.
   CHECK(desk.come_to(1, "state=dead&cause=not_idempotent"));
+  CHECK(proxy.metric_becomes(kSlotsTaken, 0));
+}
+
+TEST_CASE("behind an answer that stalls the next job begins once its slot is given back") {
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      if (request->target() != "/export/stalls") {
+        proxy.send(ok("done"));
+        continue;
+      }
+      proxy.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndo");
+      proxy.wait_closed();
+      return;
+    }
+  });
+  const std::string account7 = "X-Account: 7\r\n", account8 = "X-Account: 8\r\n";
+  bool is_by_order = false;
+  json defer;
+  SUBCASE("of its order") {
+    is_by_order = true;
+    defer = {{"order_by", "X-Account"}};
+  }
+  SUBCASE("within `concurrency`") { defer = {{"concurrency", 1}}; }
+  const ProxyUnderTest proxy(late_settings({peer.address()}, json::object(), defer));
+  const Operator desk{proxy.admin_port()};
+  const Stopwatch stopwatch;
+  const std::string id = support::defer(proxy.port(), "/export/stalls", "x", account7);
+  REQUIRE(proxy.metric_becomes(kAbandoned, 1));
+  support::defer(proxy.port(), "/export/next", "x", account7);
+  if (is_by_order) {  // control: of another order
+    support::defer(proxy.port(), "/export/other", "x", account8);
+    CHECK(desk.come_to(1, "state=succeeded"));
+    CHECK(proxy.metric(kAbandoned) == 1);
+  }
+  CHECK(desk.come_to(is_by_order ? 2 : 1, "state=succeeded"));
+  CHECK(stopwatch.elapsed() >= 2s);
+  CHECK(desk.get("/jobs/" + id).at("cause") == "not_idempotent");
   CHECK(proxy.metric_becomes(kSlotsTaken, 0));
 }

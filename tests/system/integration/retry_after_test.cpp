@@ -18,14 +18,20 @@ constexpr const char* kOk = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
 // Refuses the first request, and answers all others.
 struct RefusingBackend {
-  RefusingBackend(int status, const std::string& lines)
+  RefusingBackend(int status, const std::string& lines, bool its_body_breaks_off = false)
       : refusal("HTTP/1.1 " + std::to_string(status) + " Refused\r\n" + lines +
-                "Content-Length: 0\r\n\r\n") {}
+                "Content-Length: " + (its_body_breaks_off ? "100\r\n\r\nsome" : "0\r\n\r\n")),
+        breaks_off(its_body_breaks_off) {}
 
   const std::string refusal;
+  const bool breaks_off;
   std::atomic<int> asked{0};
   ScriptedPeer peer{[this](PeerConnection& proxy) {
-    while (proxy.read_request()) proxy.send(asked++ == 0 ? refusal : kOk);
+    while (proxy.read_request()) {
+      const bool refuses = asked++ == 0;
+      proxy.send(refuses ? refusal : kOk);
+      if (refuses && breaks_off) return;
+    }
   }};
 };
 
@@ -47,9 +53,11 @@ std::chrono::milliseconds between(const json& from, const json& until) {
 }  // namespace
 
 TEST_CASE("a job whose backend refuses it is not tried again before Retry-After") {
-  for (const int status : {429, 503}) {
+  for (const auto& [status, breaks_off] :
+       {std::pair(429, false), {503, false}, {429, true}, {503, true}}) {
     CAPTURE(status);
-    RefusingBackend backend(status, "Retry-After: 3600\r\n");
+    CAPTURE(breaks_off);
+    RefusingBackend backend(status, "Retry-After: 3600\r\n", breaks_off);
     ProxyUnderTest proxy(backend.peer.address(), impatient());
     const Operator desk{proxy.admin_port()};
     const std::string id = defer(proxy.port(), "/export/1");

@@ -277,6 +277,22 @@ TEST_CASE("jobs of one order run one after another, across retries; those of oth
   });
 }
 
+TEST_CASE("a job that is replayed has its turn after the next one of its order, before the rest") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    for (const std::uint64_t n : {1, 2, 3}) store.enqueue(in_order(store.job(n), 1));
+    REQUIRE(store.claim(epoch) == Ids{job_id(1)});
+    store.die(epoch, 1);
+    REQUIRE(store.ask(Replay{.filter = {}, .limit = 10, .ttl = 1h}).jobs == Ids{job_id(1)});
+    CHECK(store.claim(epoch) == Ids{job_id(2)});
+    CHECK(store.claim(epoch).empty());
+    store.succeed(epoch, 2);
+    CHECK(store.claim(epoch) == Ids{job_id(1)});
+    store.succeed(epoch, 1);
+    CHECK(store.claim(epoch) == Ids{job_id(3)});
+  });
+}
+
 TEST_CASE("an order has unfinished jobs from the first acceptance until the last end") {
   each_store([](UnderTest& store) {
     const Epoch epoch = store.join();

@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "unit/proxy/call/asked_upstream.hpp"
 
@@ -31,6 +33,18 @@ struct ReadInBackground {
     REQUIRE(it.parking.parked());
   }
 
+  // The body has stalled; waits for the rest of it.
+  void stalls() {
+    it.is_late_at(it.parking.deadline());
+    REQUIRE(read);
+    REQUIRE(read->status == BackgroundRead::Status::failed);
+    [](ReadInBackground& its) -> Detached {
+      const bool is_whole = co_await read_late_rest(its.process.services, its.it.parking,
+                                                    its.it.request, its.it.call, its.keep);
+      its.late_rest = is_whole;
+    }(*this);
+  }
+
   std::string head = get();
   std::string content;
   OnContent keep = [this](std::string_view piece) {
@@ -42,6 +56,7 @@ struct ReadInBackground {
   Process process{settings_with({server.address()})};
   AskedUpstream it;
   std::optional<BackgroundRead> read;
+  std::optional<bool> late_rest;
 };
 
 }  // namespace
@@ -64,6 +79,52 @@ TEST_CASE("a job that ends within its response keeps its slot for the rest of it
     CHECK(runs_until(job.process, [&] { return job.process.owner.swept.empty(); }));
     CHECK(job.process.has_free_slot());
   }
+}
+
+TEST_CASE("the rest of a stalled response is waited for as long as the request keeps its slot") {
+  enum class Ends { rest, nothing, closed, from_outside };
+  struct Case {
+    Ends how;
+    bool is_whole, is_at_work;
+  };
+  const std::vector<Case> cases{{Ends::rest, true, false},
+                                {Ends::nothing, false, false},
+                                {Ends::closed, false, false},
+                                {Ends::from_outside, false, true}};
+  for (const Case& c : cases) {
+    CAPTURE(static_cast<int>(c.how));
+    ReadInBackground job;
+    const TimePoint stalled = job.it.parking.deadline();
+    job.stalls();
+    REQUIRE_FALSE(job.late_rest);
+    const TimePoint until = job.it.parking.deadline();
+    CHECK(until == stalled + std::chrono::seconds(10));
+    CHECK(job.it.admission.has_slot());
+    CHECK_FALSE(job.it.call.waits_in_vain());
+    job.connection.send("l");
+    REQUIRE(runs_until(job.process, [&] { return job.content == "hel"; }));
+    CHECK(job.it.parking.deadline() == until);  // no byte puts it off
+    switch (c.how) {
+      case Ends::rest: job.connection.send("lo"); break;
+      case Ends::nothing: job.it.is_late_at(until); break;
+      case Ends::closed: job.connection.close(); break;
+      case Ends::from_outside: job.it.parking.wake(Wake::client_gone); break;
+    }
+    REQUIRE(runs_until(job.process, [&] { return job.late_rest.has_value(); }));
+    CHECK(*job.late_rest == c.is_whole);
+    CHECK(job.content == (c.is_whole ? "hello" : "hel"));
+    CHECK(job.it.failures(observe::ServerFailure::body_timeout) == 1);  // it stands
+    CHECK(job.it.failures() == 1);
+    c.is_whole ? job.it.call.finish() : job.it.call.abandon();
+    CHECK(job.process.has_free_slot() == !c.is_at_work);
+  }
+}
+
+TEST_CASE("a response that has not stalled has no late rest") {
+  ReadInBackground job;
+  job.it.parking.wake(Wake::client_gone);
+  REQUIRE(job.read);
+  CHECK_FALSE(job.it.call.begin_late_wait());
 }
 
 }  // namespace spillway::proxy
