@@ -2,8 +2,8 @@
 // accepting and stopping are Asio's; connections are watched by one ReadinessSet, which says what
 // that saves and costs.
 //
-// A turn delivers the events of one batch, then runs posted work, then deferred watchers. What
-// those post or defer waits for the next turn, so that connections are served in between.
+// A turn delivers events (ReadinessSet says which), then runs posted work, then deferred watchers.
+// What those post or defer waits for the next turn, so that connections are served in between.
 //
 // Thread-safe: post(), stop(). Everything else: loop thread only, or while the loop does not run.
 #pragma once

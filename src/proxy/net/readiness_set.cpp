@@ -1,5 +1,6 @@
 #include "proxy/net/readiness_set.hpp"
 
+#include <array>
 #include <cerrno>
 #include <system_error>
 
@@ -37,16 +38,28 @@ void ReadinessSet::remove(int descriptor) {
 }
 
 void ReadinessSet::forget(Watcher& watcher) {
-  if (watcher.number_ > 0) found_[std::exchange(watcher.number_, 0) - 1].data.ptr = nullptr;
+  watcher.hook_.unlink();
+  watcher.events_ = 0;
 }
 
-void ReadinessSet::look() {
+std::size_t ReadinessSet::look() {
   ++looks_;
-  next_ = 0;
-  const int got = ::epoll_wait(set_.native_handle(), found_.data(), kLook, 0);
-  count_ = static_cast<std::size_t>(std::max(got, 0));  // EINTR: the next wait completes at once
-  for (std::uint32_t n = 0; n < count_; ++n)
-    static_cast<Watcher*>(found_[n].data.ptr)->number_ = n + 1;
+  std::array<epoll_event, kLook> found;
+  const int got = ::epoll_wait(set_.native_handle(), found.data(), kLook, 0);
+  found_all_ = got >= 0 && got < static_cast<int>(kLook);
+  std::size_t awaited = 0;
+  for (int n = 0; n < got; ++n) {
+    Watcher& watcher = *static_cast<Watcher*>(found[n].data.ptr);
+    watcher.events_ |= found[n].events;
+    if (watcher.is_awaited()) {
+      watcher.hook_.unlink();  // it may have waited among the others
+      awaited_.push_back(watcher);
+      ++awaited;
+    } else if (!watcher.hook_.is_linked()) {
+      others_.push_back(watcher);
+    }
+  }
+  return awaited;
 }
 
 }  // namespace spillway::proxy

@@ -8,28 +8,34 @@
 //
 // Edge-triggered: after an event the watcher must read or write until EAGAIN.
 //
-// A look collects what all descriptors have to report; a turn delivers a part of it, so that posted
-// work and timers have their turns in between.
+// Work that has begun goes first: a turn delivers all events that a coroutine waits for, such as
+// those of responses, and some of the others, such as those of new requests. So with more
+// connections than the thread keeps up with, what waits is requests that have not begun: they hold
+// no memory and no upstream connection yet, and those that have begun end while what they use is
+// still in the CPU's caches. Posted work and timers have their turns in between.
 #pragma once
 
 #include <sys/epoll.h>
 
 #include <algorithm>
-#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/posix/descriptor_base.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/intrusive/list.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 namespace spillway::proxy {
 
-// Of a watcher: the event that was collected for it, and is to be delivered.
+// Of a watcher: the event that was found for it, and is to be delivered.
 class PendingEvent {
   friend class ReadinessSet;
-  std::uint32_t number_ = 0;  // among those of the last look, from 1; 0: there is none
+  using Hook = boost::intrusive::list_member_hook<
+      boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+  Hook hook_;
+  std::uint32_t events_ = 0;
 };
 
 // Receives the events of a descriptor.
@@ -38,6 +44,8 @@ class Watcher : public PendingEvent {
   // `events` as in epoll_wait(2), or 0 if the watcher was deferred (EventLoop::defer). May destroy
   // or change any watcher, including itself.
   virtual void on_events(std::uint32_t events) = 0;
+  // Work that has begun waits for its events: they go before others.
+  virtual bool is_awaited() const { return false; }
 
  protected:
   ~Watcher() = default;
@@ -59,14 +67,14 @@ class ReadinessSet {
   // Before the descriptor is closed, which is not enough: a copy of it, such as the one of a
   // process that was forked, would go on to report events.
   void remove(int descriptor);
-  // Drops events that were collected for the watcher but not delivered. Call it before the watcher
-  // is destroyed.
+  // Drops the event that was found for the watcher but not delivered. The watcher's destructor does
+  // so, too.
   void forget(Watcher& watcher);
 
   // Calls handler(error_code) once there are events to deliver. One wait at a time.
   template <class Handler>
   void async_wait(Handler handler) {
-    if (next_ < count_) {
+    if (!others_.empty()) {
       boost::asio::post(set_.get_executor(), [handler = std::move(handler)]() mutable {
         handler(boost::system::error_code());
       });
@@ -74,37 +82,47 @@ class ReadinessSet {
     }
     set_.async_wait(boost::asio::posix::descriptor_base::wait_read, std::move(handler));
   }
-  // Calls deliver(watcher, events) for up to kBatch events, of a new look if none is left of the
-  // last one. The next async_wait() completes at once if more are left.
+  // Looks for events, and calls deliver(watcher, events) for all that are awaited and a part of the
+  // others, oldest first. The next async_wait() completes at once if some of those are left.
   template <class Deliver>
   void deliver_events(Deliver deliver) {
-    if (next_ == count_) look();
-    for (const std::size_t end = std::min(count_, next_ + kBatch); next_ < end;) {
-      const epoll_event& event = found_[next_++];
-      if (event.data.ptr == nullptr) continue;
-      Watcher& watcher = *static_cast<Watcher*>(event.data.ptr);
-      watcher.number_ = 0;
-      deliver(watcher, event.events);
-    }
+    // The others first: of two upstream connections the one that was looked at since its response
+    // is used again, not the one whose response has just come.
+    for (std::size_t n = std::max(kOthers, look() / 2); n > 0 && !others_.empty(); --n)
+      deliver_first(others_, deliver);
+    while (!awaited_.empty()) deliver_first(awaited_, deliver);
   }
 
-  // How often events were collected so far.
+  // How often it has looked for events so far.
   std::uint64_t looks() const { return looks_; }
   // Whether the last look has found nothing of this watcher, or what was found has been delivered.
   // False too if it found as many as it takes, since there may be more.
-  bool is_quiet(const Watcher& watcher) const { return count_ < kLook && watcher.number_ == 0; }
+  bool is_quiet(const Watcher& watcher) const { return found_all_ && !watcher.hook_.is_linked(); }
 
-  static constexpr std::size_t kBatch = 256;  // of a turn
-  static constexpr std::size_t kLook = 4096;  // the most that one look finds
+  // Of the events that are not awaited a turn delivers so many; more, half of the number of those
+  // that are, if that is more: work that has begun, such as tunnels, leaves a third of the turns.
+  static constexpr std::size_t kOthers = 32;
+  static constexpr std::size_t kLook = 256;  // the most that one look finds
 
  private:
-  void look();
+  using Events = boost::intrusive::list<
+      PendingEvent,
+      boost::intrusive::member_hook<PendingEvent, PendingEvent::Hook, &PendingEvent::hook_>,
+      boost::intrusive::constant_time_size<false>>;
+
+  std::size_t look();  // how many awaited ones it found
+  template <class Deliver>
+  static void deliver_first(Events& events, Deliver& deliver) {
+    PendingEvent& event = events.front();
+    events.pop_front();
+    deliver(static_cast<Watcher&>(event), std::exchange(event.events_, 0));
+  }
 
   boost::asio::posix::basic_stream_descriptor<Executor> set_;  // an epoll(7) descriptor
-  std::array<epoll_event, kLook> found_;                       // by the last look
-  std::size_t next_ = 0;                                       // of found_, to be delivered
-  std::size_t count_ = 0;
+  Events awaited_;                                             // found, to be delivered
+  Events others_;                                              // likewise
   std::uint64_t looks_ = 0;
+  bool found_all_ = true;  // the last look
 };
 
 }  // namespace spillway::proxy

@@ -80,6 +80,7 @@ class Stream : public Watcher, private Posted {
 
  private:
   void on_events(std::uint32_t events) final;
+  bool is_awaited() const final { return read_.parked != nullptr || write_.parked != nullptr; }
   void run() final;  // after close(): drops the reference to itself
   void discard() final { run(); }
   void tell_soon();

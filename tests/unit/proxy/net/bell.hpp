@@ -29,6 +29,8 @@ class Bell final : public Watcher {
   void ring() const { ::eventfd_write(descriptor_, 1); }
   int descriptor() const { return descriptor_; }
   void on_events(std::uint32_t) override { heard_(); }
+  bool is_awaited() const override { return awaited; }
+  bool awaited = false;
 
  private:
   int descriptor_;

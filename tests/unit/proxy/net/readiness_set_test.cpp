@@ -4,8 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <deque>
 #include <optional>
+#include <vector>
 
 #include "unit/proxy/net/bell.hpp"
 
@@ -70,38 +72,125 @@ TEST_CASE("change replaces the interest set and reports again what holds already
   CHECK(watched.turn() == 0);
 }
 
-TEST_CASE("events beyond one batch are delivered by the next wait at once") {
+TEST_CASE("events beyond those of one turn are delivered by the next wait at once, oldest first") {
   constexpr std::size_t kMore = 10;
   Watched watched;
-  std::size_t heard = 0;
+  std::vector<std::size_t> heard;
   std::deque<Bell> bells;
-  for (std::size_t n = 0; n < ReadinessSet::kBatch + kMore; ++n) {
-    bells.emplace_back([&] { ++heard; }).ring();
+  for (std::size_t n = 0; n < ReadinessSet::kOthers + kMore; ++n) {
+    bells.emplace_back([&heard, n] { heard.push_back(n); }).ring();
     REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
   }
-  CHECK(watched.turn() == ReadinessSet::kBatch);
+  CHECK(watched.turn() == ReadinessSet::kOthers);
   CHECK(watched.turn() == kMore);
-  CHECK(heard == ReadinessSet::kBatch + kMore);
+  CHECK(heard.size() == ReadinessSet::kOthers + kMore);
+  CHECK(std::ranges::is_sorted(heard));
   CHECK(watched.turn() == 0);
 }
 
 TEST_CASE("one look tells of all descriptors although its events are those of several turns") {
   Watched watched;
   std::deque<Bell> bells;
-  for (std::size_t n = 0; n < 2 * ReadinessSet::kBatch; ++n) {
+  for (std::size_t n = 0; n < 2 * ReadinessSet::kOthers; ++n) {
     bells.emplace_back([] {}).ring();
     REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
   }
   Bell silent([] {});
   REQUIRE(watched.set.add(silent.descriptor(), EPOLLIN, silent));
-  REQUIRE(watched.turn() == ReadinessSet::kBatch);
+  REQUIRE(watched.turn() == ReadinessSet::kOthers);
   CHECK(watched.set.looks() == 1);
   CHECK(watched.set.is_quiet(silent));
   CHECK(watched.set.is_quiet(bells.front()));
   CHECK_FALSE(watched.set.is_quiet(bells.back()));
-  REQUIRE(watched.turn() == ReadinessSet::kBatch);
-  CHECK(watched.set.looks() == 1);
+  REQUIRE(watched.turn() == ReadinessSet::kOthers);
   CHECK(watched.set.is_quiet(bells.back()));
+}
+
+TEST_CASE("no descriptor is quiet after a look that found as many as it takes") {
+  for (const std::size_t more : {0, 1}) {
+    Watched watched;
+    std::deque<Bell> bells;
+    for (std::size_t n = 0; n < ReadinessSet::kLook - 1 + more; ++n) {
+      bells.emplace_back([] {}).ring();
+      REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
+    }
+    Bell silent([] {});
+    REQUIRE(watched.set.add(silent.descriptor(), EPOLLIN, silent));
+    REQUIRE(watched.turn() == ReadinessSet::kOthers);
+    CHECK(watched.set.is_quiet(silent) == (more == 0));
+    REQUIRE(watched.turn() == ReadinessSet::kOthers);
+    CHECK(watched.set.is_quiet(silent));
+  }
+}
+
+// The control: where nothing is awaited they wait for their turn behind those that came before.
+TEST_CASE("an awaited event waits for no more than a turn's part of those found before it") {
+  for (const bool is_awaited : {true, false}) {
+    CAPTURE(is_awaited);
+    Watched watched;
+    std::size_t heard_before = 0, heard = 0;
+    std::deque<Bell> bells;
+    for (std::size_t n = 0; n < 4 * ReadinessSet::kOthers; ++n) {
+      bells.emplace_back([&] { ++heard; }).ring();
+      REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
+    }
+    REQUIRE(watched.turn() == ReadinessSet::kOthers);
+    Bell awaited([&] { heard_before = heard; });
+    awaited.awaited = is_awaited;
+    awaited.ring();
+    REQUIRE(watched.set.add(awaited.descriptor(), EPOLLIN, awaited));
+    while (watched.turn() > 0) {
+    }
+    CHECK(heard_before == (is_awaited ? 2 : 4) * ReadinessSet::kOthers);
+    CHECK(heard == bells.size());
+  }
+}
+
+TEST_CASE("many awaited events leave the others a third of a turn") {
+  constexpr std::size_t kAwaited = 4 * ReadinessSet::kOthers;
+  Watched watched;
+  std::deque<Bell> bells;
+  std::size_t heard_others = 0;
+  for (std::size_t n = 0; n < kAwaited; ++n) {
+    for (const bool is_awaited : {true, false}) {
+      bells.emplace_back([&, is_awaited] { heard_others += !is_awaited; }).ring();
+      bells.back().awaited = is_awaited;
+      REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
+    }
+  }
+  static_assert(2 * kAwaited <= ReadinessSet::kLook);
+  CHECK(watched.turn() == kAwaited + kAwaited / 2);
+  CHECK(heard_others == kAwaited / 2);
+}
+
+TEST_CASE("what becomes ready again before its event is delivered has one event") {
+  Watched watched;
+  std::deque<Bell> bells;
+  for (std::size_t n = 0; n < ReadinessSet::kOthers; ++n) {
+    bells.emplace_back([] {}).ring();
+    REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
+  }
+  int heard = 0;
+  Bell last([&] { ++heard; });
+  last.ring();
+  REQUIRE(watched.set.add(last.descriptor(), EPOLLIN, last));
+  REQUIRE(watched.turn() == ReadinessSet::kOthers);
+  last.ring();
+  CHECK(watched.turn() == 1);
+  CHECK(watched.turn() == 0);
+  CHECK(heard == 1);
+}
+
+TEST_CASE("a watcher that ends before its event is delivered gets none") {
+  Watched watched;
+  std::deque<Bell> bells;
+  for (std::size_t n = 0; n < 2 * ReadinessSet::kOthers; ++n) {
+    bells.emplace_back([] {}).ring();
+    REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
+  }
+  REQUIRE(watched.turn() == ReadinessSet::kOthers);
+  bells.pop_back();
+  CHECK(watched.turn() == ReadinessSet::kOthers - 1);
 }
 
 TEST_CASE("a watcher forgotten during delivery gets no event of that batch but those after it") {
