@@ -34,10 +34,6 @@ class ShownStay {
   double evidence(double guess) const { return spent_ / (guess + spent_); }
   // The variance of what they have shown over its square.
   double doubt() const { return 1 / (1 + ended_); }
-  // The longest that is believed, unless enough have ended to say more.
-  double at_most(double believed) const {
-    return ended_ >= kEnough ? std::max(believed, spent_ / ended_) : believed;
-  }
 
  private:
   friend struct Archived;
@@ -48,7 +44,6 @@ class ShownStay {
 
   // So that a crowd that stays for another time than the visitors before it is soon known.
   static constexpr double kLast = 100;
-  static constexpr double kEnough = 10;
 
   double spent_ = 0;  // seconds
   double ended_ = 0;

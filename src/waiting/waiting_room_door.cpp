@@ -36,8 +36,7 @@ double shown_within(double seconds, double capacity, double free, const Terms& t
   const double guess = first_guess(terms);
   const double evidence = stay.evidence(guess);
   // Nobody knows when sessions of one length that have begun together will end.
-  const double least =
-      std::max(capacity / stay.at_most(longest_guess(terms)) * seconds, kFewPlaces);
+  const double least = std::max(capacity / longest_guess(terms) * seconds, kFewPlaces);
   const double ends = capacity / stay.seconds(guess) * seconds;
   CallsWithin shown{.mean = ends,
                     .variance = evidence * ends + square(evidence * ends) * stay.doubt(),
