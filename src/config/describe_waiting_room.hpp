@@ -124,7 +124,8 @@ void describe_limits(Visitor& visit, WaitingRoom& x) {
         "A session ends after so long without a request, or up to 20 s later.");
   visit("expected_stay_ms", x.sessions.expected_stay, Range{1000, kDay},
         "How long a session lasts, as far as you know: max_wait_ms goes by it until the rate of "
-        "entry has been measured. Default: idle_ms, and 30 s at most.");
+        "entry has been measured. Default: 30 s (idle_ms if that is shorter), until the sessions "
+        "that are inside show how long they last.");
   visit("claim_ms", x.tickets.claim, Range{1000, kHour},
         "A called visitor that does not come in within this goes back to its own place.");
   visit("claim_extensions", x.tickets.claim_extensions, Range{0, 100},

@@ -80,7 +80,7 @@ struct WaitingSessions {
   std::optional<std::uint32_t> per_minute;  // that begin within any 60 s; default: no cap
   Milliseconds ttl{3600000};
   Milliseconds idle{300000};
-  std::optional<Milliseconds> expected_stay;  // default: idle, 30 s at most
+  std::optional<Milliseconds> expected_stay;  // default: what they show
   std::optional<ClassId> traffic_class;       // of requests with a pass; default: the first
 };
 

@@ -9,6 +9,7 @@
 #include "waiting/archive.hpp"
 #include "waiting/estimate.hpp"
 #include "waiting/rates.hpp"
+#include "waiting/shown_stay.hpp"
 #include "waiting/tier.hpp"
 #include "waiting/told.hpp"
 
@@ -20,15 +21,21 @@ class Learned {
   struct Events {
     double calls = 0;  // less those that were missed; of who was away, when it comes
     double left = 0;   // who waited
+    double ended = 0;  // sessions
     std::array<double, kMostTiers> came{};  // tickets, by tier
 
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
-      archive(self.calls, self.left, self.came);
+      archive(self.calls, self.left, self.ended, self.came);
     }
   };
   // `is_used`: somebody waited, and calls were not paused. `waiting`: who could leave.
   void observe(double seconds, const Events& events, bool is_used, std::size_t waiting);
+  // So many sessions were open for so long, and some ended, while calls waited for ends.
+  void observe_stay(double seconds, std::size_t sessions, double ended) {
+    stay_.observe(seconds, sessions, ended);
+  }
+  const ShownStay& stay() const { return stay_; }
   // Other tiers: who came of which is not known any more.
   void forget_tiers() { came_ = {}; }
 
@@ -88,7 +95,7 @@ class Learned {
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.calls_, self.dispersion_, self.came_, self.leaving_, self.no_shows_,
-            self.away_come_, self.seconds_, self.interrupted_, self.honesty_);
+            self.away_come_, self.stay_, self.seconds_, self.interrupted_, self.honesty_);
   }
 
   // How quickly the share of no-shows is learned: the last 20 calls count most.
@@ -100,6 +107,7 @@ class Learned {
   Dispersion dispersion_;
   std::array<LearnedRate, kMostTiers> came_;  // likewise; of all but the lowest
   LeaveRate leaving_;
+  ShownStay stay_;
   double no_shows_ = 0.1;
   double away_come_ = 0.8;
   double seconds_ = 0;  // that calls_ was observed

@@ -37,7 +37,8 @@ struct Terms {
   std::uint32_t per_minute = 0;         // sessions that begin within any 60 s; 0: no cap
   Milliseconds session_ttl{3'600'000};  // a session ends after this, used or not
   Milliseconds idle{300'000};           // a session ends after this without use
-  // What a session is believed to last until calls have shown it; none: idle, 30 s at most.
+  // What a session is believed to last until calls have shown it; none: idle, 30 s at most, until
+  // sessions show it (shown_stay.hpp).
   std::optional<Milliseconds> expected_stay{};
   Milliseconds claim{120'000};          // who is called has this long to come
   std::uint32_t claim_extensions = 10;  // how often it may have as long again

@@ -184,6 +184,7 @@ void WaitingRoom::end_session(const TicketId& id, Ended why, Time now) {
   recovery_.ended(id, now);
   ended_.add(id, {why, now, true});
   users_.release(id);
+  if (!hands_out()) lanes_.front().since.ended += 1;
   stock_.take_back(id);
   journal_.note(id);
 }

@@ -326,6 +326,7 @@ class WaitingRoom {
   Door counted(Door door);
   void stamp(Time now);
   CallsWithin calls_within(Milliseconds wait, const Lane& lane) const;
+  double places_within(Milliseconds wait, const Lane& lane) const;
   Session begin(const TicketId& id, std::uint32_t generation, Time now);
   bool is_unspent(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
   bool was_inside(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;

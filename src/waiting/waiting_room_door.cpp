@@ -16,7 +16,42 @@ constexpr Milliseconds kShortestStay{30'000};
 // The normal quantile with which a visitor that gets a place reaches it in time: 99 %.
 constexpr double kSure = 2.326;
 
+// So many places there are in any case, while it is not known how long sessions last.
+constexpr double kFewPlaces = 10;
+
+double square(double x) { return x * x; }
 double in_seconds(Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
+
+double first_guess(const Terms& terms) { return in_seconds(std::min(terms.idle, kShortestStay)); }
+// One use, and then none.
+double longest_guess(const Terms& terms) { return in_seconds(2 * terms.idle); }
+
+// How many visitors surely come in, by what the sessions of a room show of their stay. Calls at
+// first, and a guess, promise a crowd far too much: ten calls are seen soon, and the most hopeful
+// rate of the first minutes is what places are given for.
+// `free`: sessions that could begin at once.
+double shown_within(double seconds, double capacity, double free, const Terms& terms,
+                    const Learned& learned) {
+  const ShownStay& stay = learned.stay();
+  const double guess = first_guess(terms);
+  const double evidence = stay.evidence(guess);
+  // Nobody knows when sessions of one length that have begun together will end.
+  const double least = std::max(capacity / longest_guess(terms) * seconds, kFewPlaces);
+  const double ends = capacity / stay.seconds(guess) * seconds;
+  CallsWithin shown{.mean = ends,
+                    .variance = evidence * ends + square(evidence * ends) * stay.doubt(),
+                    .most = std::numeric_limits<double>::max()};
+  if (!learned.knows_calls()) return std::max(free + shown.surely(), least);
+  // As in calls_within().
+  const LearnedRate& calls = learned.calls();
+  const double faith = calls.age() / LearnedRate::kSteady;
+  const double measured = faith * calls.per_second() * seconds;
+  const double believed = (1 - faith) * ends;
+  shown.mean = measured + believed;
+  shown.variance = learned.dispersion() * (shown.mean + square(measured) / calls.weight()) +
+                   square(evidence * believed) * stay.doubt();
+  return std::max(shown.surely(), least);
+}
 
 }  // namespace
 
@@ -41,8 +76,7 @@ Space WaitingRoom::space(Priority priority, const Wish* wish) const {
   Milliseconds wait = terms_.max_wait;
   if (wish != nullptr && wish->max_wait_ms > 0)
     wait = std::min(wait, Milliseconds(wish->max_wait_ms));
-  const CallsWithin within = calls_within(wait, lane);
-  const double calls = within.surely();
+  const double calls = places_within(wait, lane);
   double before = static_cast<double>(lane.called.all() - lane.called.away) +
                   lane.learned.away_come() * static_cast<double>(lane.called.away);
   double away = (1 - lane.learned.away_come()) * static_cast<double>(lane.called.away);
@@ -94,10 +128,10 @@ CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const
                                              : terms_.per_minute * seconds / 60;
   if (!lane.learned.knows_calls() || !has_begun()) {
     // No crowd of a first minute gets places for a whole day.
-    const Milliseconds believed =
-        terms_.expected_stay.value_or(std::min(terms_.idle, kShortestStay));
+    const double believed =
+        terms_.expected_stay ? in_seconds(*terms_.expected_stay) : first_guess(terms_);
     const double free = std::max(capacity - static_cast<double>(sessions_of(lane)), 0.0);
-    const double ends = capacity / in_seconds(believed) * seconds;
+    const double ends = capacity / believed * seconds;
     // Without expected_stay_ms the stay is a guess, for which no margin can be given.
     return {.mean = free + ends, .variance = terms_.expected_stay ? ends : 0, .most = most};
   }
@@ -117,6 +151,16 @@ CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const
   return {.mean = mean,
           .variance = dispersion * (mean + unknown * unknown / calls.weight()),
           .most = most};
+}
+
+// Where nothing is said of sessions, they have to show that the places are reached, as well.
+double WaitingRoom::places_within(Milliseconds wait, const Lane& lane) const {
+  const double places = calls_within(wait, lane).surely();
+  const Learned& learned = lane.learned;
+  if (terms_.expected_stay || !learned.stay().has_shown() || !has_begun()) return places;
+  const double capacity = static_cast<double>(capacity_of(lane));
+  const double free = std::max(capacity - static_cast<double>(sessions_of(lane)), 0.0);
+  return std::min(places, shown_within(in_seconds(wait), capacity, free, terms_, learned));
 }
 
 WaitingRoom::Door WaitingRoom::arrive(Time now, Priority priority, const UserKey& user) {

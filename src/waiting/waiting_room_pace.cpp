@@ -20,9 +20,15 @@ void WaitingRoom::learn(Time now) {
   const bool is_first = last_ == Time{};
   const bool had_begun = has_begun();
   last_ = now;
+  // The few sessions of a quiet hour say little of those of a crowd, and those of an outage
+  // nothing.
+  const bool lets_in =
+      had_begun && !calls_nobody() && !orders_.has_ended && !counts_.entry.is_overloaded;
   for (Lane& lane : lanes_) {
     const Learned::Events since = std::exchange(lane.since, {});
     if (is_first || seconds <= 0) continue;
+    if (lets_in && !hands_out() && (is_in_use(lane) || lane.line.present() > 0))
+      lane.learned.observe_stay(seconds, sessions_.size(), since.ended);
     // While the room fills for the first time, calls are no rate: none has to wait for an end, nor
     // for others to have begun within the minute.
     const std::size_t capacity = capacity_of(lane);

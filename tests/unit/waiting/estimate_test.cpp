@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "crowd.hpp"
 #include "waiting/rates.hpp"
+#include "waiting/shown_stay.hpp"
 
 namespace spillway::waiting {
 namespace {
@@ -78,6 +80,39 @@ TEST_CASE("a learned rate that is scaled rests on as many events as before") {
     CHECK(scaled.weight() == doctest::Approx(seen));
     CHECK(scaled.is_known());
   }
+}
+
+TEST_CASE("how long sessions last is known from the first ends, also while most are open") {
+  ShownStay stay;
+  CHECK_FALSE(stay.has_shown());
+  CHECK(stay.seconds(30) == 30);
+  CHECK(stay.evidence(30) == 0);
+  Random random(1);
+  std::vector<double> left(200);
+  for (double& each : left) each = exponential(random, 1 / 300.0);
+  for (int second = 0; second < 20; ++second) {
+    const std::size_t open = left.size();
+    std::erase_if(left, [](double& each) { return --each <= 0; });
+    stay.observe(1, open, static_cast<double>(open - left.size()));
+  }
+  CHECK(stay.doubt() < 1 / 8.0);
+  CHECK(stay.evidence(30) > 0.98);
+  CHECK(stay.seconds(30) > 180);
+  CHECK(stay.seconds(30) < 420);
+}
+
+TEST_CASE("what sessions of another length have shown is soon forgotten") {
+  ShownStay stay;
+  for (int n = 0; n < 1000; ++n) stay.observe(5, 60, 1);  // of five minutes
+  CHECK(stay.seconds(30) == doctest::Approx(300).epsilon(0.02));
+  for (int n = 0; n < 600; ++n) stay.observe(1, 60, 1);
+  CHECK(stay.seconds(30) == doctest::Approx(60).epsilon(0.1));
+}
+
+TEST_CASE("a long step shows nothing: no session could end meanwhile") {
+  ShownStay stay;
+  stay.observe(60, 100, 20);
+  CHECK_FALSE(stay.has_shown());
 }
 
 TEST_CASE("the range holds four of five waits, and its middle is near them") {

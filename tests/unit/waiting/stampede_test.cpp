@@ -24,6 +24,7 @@ struct Sale {
   Milliseconds max_wait{1'800'000};
   std::size_t visitors = 5000;
   std::uint64_t seed = 1;
+  bool is_even = false;  // all stay for that long, within a tenth
 };
 
 Terms terms_of(const Sale& sale) {
@@ -38,7 +39,7 @@ Terms terms_of(const Sale& sale) {
 class Stampede {
  public:
   Stampede(const Terms& terms, const Sale& sale)
-      : terms_(terms), stay_(sale.stay), room_(terms), of_(sale.visitors), random_(sale.seed) {
+      : terms_(terms), sale_(sale), room_(terms), of_(sale.visitors), random_(sale.seed) {
     for (std::size_t n = 0; n < of_.size(); ++n) later(60 * random_.uniform(), n, Does::ask);
   }
 
@@ -105,8 +106,9 @@ class Stampede {
   }
   void enter(std::size_t number) {
     of_[number].entered = now_;
-    const double mean = static_cast<double>(stay_.count()) / 1000;
-    later(-std::log(1 - random_.uniform()) * mean, number, Does::leave);
+    const double mean = static_cast<double>(sale_.stay.count()) / 1000;
+    const double drawn = random_.uniform();
+    later((sale_.is_even ? 0.9 + 0.2 * drawn : -std::log(1 - drawn)) * mean, number, Does::leave);
   }
   void happen(const Event& event) {
     const TicketId id = id_of(event.number);
@@ -134,7 +136,7 @@ class Stampede {
   }
 
   const Terms terms_;
-  const Milliseconds stay_;
+  const Sale sale_;
   WaitingRoom room_;
   std::vector<Visitor> of_;
   Random random_;
@@ -165,39 +167,59 @@ Seen play(std::optional<Milliseconds> expected_stay) {
 }  // namespace
 
 // The margin: of those who have a place hardly any waits for too long, and few are refused that
-// could have had one.
-TEST_CASE("hardly any ticket of a stampede waits for longer than max_wait, if the stay is known") {
-  double all = 0, late = 0;
-  for (const Sale& sale :
-       {Sale{}, Sale{.sessions = 200, .visitors = 8000},
-        Sale{.sessions = 10,
-        .stay = Milliseconds(60'000),
-        .max_wait = Milliseconds(600'000),
-        .visitors = 2000},
-        Sale{.sessions = 20, .max_wait = Milliseconds(900'000), .visitors = 2000}}) {
-    double tickets = 0, too_late = 0, refused = 0, in_vain = 0, places = 0;
-    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      Sale its = sale;
-      its.seed = seed;
-      Terms terms = terms_of(its);
-      terms.expected_stay = its.stay;
-      Stampede stampede(terms, its);
-      stampede.pass(2 * its.max_wait + its.max_wait * 12 / 10);
-      const Stampede::Kept kept = stampede.kept(kStart + 2 * its.max_wait);
-      tickets += static_cast<double>(kept.tickets);
-      too_late += kept.late * static_cast<double>(kept.tickets);
-      refused += static_cast<double>(stampede.refused());
-      in_vain += static_cast<double>(stampede.refused_in_vain());
-      places += static_cast<double>(stampede.kept(kCome).tickets);
+// could have had one. Where nothing is said of the stay, a few more of both.
+TEST_CASE("hardly any ticket of a stampede waits for longer than max_wait") {
+  for (const bool is_said : {true, false}) {
+    CAPTURE(is_said);
+    double all = 0, late = 0;
+    for (const Sale& sale :
+         {Sale{}, Sale{.sessions = 200, .visitors = 8000},
+          Sale{.sessions = 10,
+          .stay = Milliseconds(60'000),
+          .max_wait = Milliseconds(600'000),
+          .visitors = 2000},
+          Sale{.sessions = 20, .max_wait = Milliseconds(900'000), .visitors = 2000}}) {
+      double tickets = 0, too_late = 0, refused = 0, in_vain = 0, places = 0;
+      for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        Sale its = sale;
+        its.seed = seed;
+        Terms terms = terms_of(its);
+        if (is_said) terms.expected_stay = its.stay;
+        Stampede stampede(terms, its);
+        stampede.pass(2 * its.max_wait + its.max_wait * 12 / 10);
+        const Stampede::Kept kept = stampede.kept(kStart + 2 * its.max_wait);
+        tickets += static_cast<double>(kept.tickets);
+        too_late += kept.late * static_cast<double>(kept.tickets);
+        refused += static_cast<double>(stampede.refused());
+        in_vain += static_cast<double>(stampede.refused_in_vain());
+        places += static_cast<double>(stampede.kept(kCome).tickets);
+      }
+      MESSAGE(sale.sessions << " sessions: " << tickets / 3 << " tickets, late "
+                            << 100 * too_late / tickets << " %; places at once " << places / 3
+                            << ", refused " << refused / 3 << ", in vain " << in_vain / 3);
+      CHECK(in_vain <= (is_said ? 0.03 : 0.1) * refused);
+      all += tickets;
+      late += too_late;
     }
-    MESSAGE(sale.sessions << " sessions: " << tickets / 3 << " tickets, late "
-                          << 100 * too_late / tickets << " %; places at once " << places / 3
-                          << ", refused " << refused / 3 << ", in vain " << in_vain / 3);
-    CHECK(in_vain <= 0.03 * refused);
-    all += tickets;
-    late += too_late;
+    CHECK(late <= (is_said ? 0.03 : 0.06) * all);
   }
-  CHECK(late <= 0.03 * all);
+}
+
+// None ends for a while, and then all do: neither is how it goes on.
+TEST_CASE("hardly any waits for too long where all sessions last equally long") {
+  const Sale sale{.is_even = true};
+  Terms terms = terms_of(sale);
+  terms.idle = Milliseconds(600'000);
+  Stampede stampede(terms, sale);
+  stampede.pass(2 * sale.max_wait + sale.max_wait * 12 / 10);
+  const Stampede::Kept kept = stampede.kept(kStart + 2 * sale.max_wait);
+  MESSAGE(kept.tickets << " tickets, late " << 100 * kept.late << " %; places at once "
+                       << stampede.kept(kCome).tickets << ", refused " << stampede.refused()
+                       << ", in vain " << stampede.refused_in_vain());
+  CHECK(kept.tickets > 300);
+  CHECK(kept.late <= 0.02);
+  CHECK(static_cast<double>(stampede.refused_in_vain()) <=
+        0.1 * static_cast<double>(stampede.refused()));
 }
 
 // 50 sessions of 5 min: 10 calls a minute, 300 within max_wait.
@@ -211,17 +233,15 @@ TEST_CASE("a stampede gets the places that are reached, if the stay is known") {
   CHECK(seen.all.by_tenth <= 0.01);
 }
 
-TEST_CASE(
-    "control: without it sessions of 30 s are believed, and most of a stampede wait too long") {
-  const Seen seen = play(std::nullopt);
+TEST_CASE("control: where sessions of 30 s are believed most of a stampede wait too long") {
+  const Seen seen = play(Milliseconds(30'000));
   CHECK(seen.first.tickets > 2500);
   CHECK(seen.first.late > 0.8);
 }
 
 TEST_CASE("a stay that is said counts until the rate of entry is known") {
-  // Sessions of 5 min that are said to last an hour, and 30 s.
+  // Sessions of 5 min that are said to last an hour.
   CHECK(play(Milliseconds(3'600'000)).all.tickets > 300);
-  CHECK(play(Milliseconds(30'000)).first.tickets > 2500);
 }
 
 }  // namespace spillway::waiting
