@@ -34,6 +34,31 @@ CLI::Option* add_ticket(CLI::App& command, RoomsOptions& to) {
   return command.add_option("ID", to.ticket, "A ticket")->check(is_ticket_id, "");
 }
 
+CLI::Option* add_yes(CLI::App& command, RoomsOptions& to) {
+  return command.add_flag("--yes", to.yes, "Do it; without it only what would end is shown");
+}
+
+void add_message(CLI::App& rooms, RoomsOptions& to) {
+  CLI::App& message =
+      add_act(rooms, to, RoomsAction::message, "message", "Tell something to all who wait");
+  add_room(message, to)->required();
+  message.add_option("TEXT", to.text, "The message; '' for that of the configuration");
+  CLI::Option* const ends =
+      message.add_flag("--ends", to.ends,
+                       "It is over (sold out): this ends all tickets at once, and none comes back");
+  message.add_flag("--goes-on", to.goes_on, "It is not over after all")->excludes(ends);
+  add_yes(message, to)->needs(ends);
+}
+
+void add_secrets(CLI::App& rooms, RoomsOptions& to) {
+  add_act(rooms, to, RoomsAction::secret, "secret", "Which secret signs visitors' tokens");
+  CLI::App& replace = add_act(rooms, to, RoomsAction::replace_secret, "replace-secret",
+                              "Have another secret sign visitors' tokens");
+  CLI::Option* const at_once = replace.add_flag(
+      "--at-once", to.at_once, "Accept no token of before: all places and sessions are lost");
+  add_yes(replace, to)->needs(at_once);
+}
+
 }  // namespace
 
 void add_rooms(CLI::App& app, RoomsOptions& to) {
@@ -73,14 +98,7 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
       ->required();
   add_room(add_act(rooms, to, RoomsAction::pause, "pause", "Call nobody"), to)->required();
   add_room(add_act(rooms, to, RoomsAction::resume, "resume", "Call again"), to)->required();
-  CLI::App& message =
-      add_act(rooms, to, RoomsAction::message, "message", "Tell something to all who wait");
-  add_room(message, to)->required();
-  message.add_option("TEXT", to.text, "The message; '' for that of the configuration");
-  CLI::Option* const ends =
-      message.add_flag("--ends", to.ends,
-                       "It is over (sold out): this ends all tickets at once, and none comes back");
-  message.add_flag("--goes-on", to.goes_on, "It is not over after all")->excludes(ends);
+  add_message(rooms, to);
   CLI::App& cancel = add_act(rooms, to, RoomsAction::cancel, "cancel", "End a ticket or a session");
   add_room(cancel, to)->required();
   add_ticket(cancel, to)->required();
@@ -89,11 +107,7 @@ void add_rooms(CLI::App& app, RoomsOptions& to) {
   add_room(move, to)->required();
   add_ticket(move, to)->required();
   move.add_option("--to", to.to, "A place from 1 on, or front")->check(is_place, "");
-  add_act(rooms, to, RoomsAction::secret, "secret", "Which secret signs visitors' tokens");
-  CLI::App& replace = add_act(rooms, to, RoomsAction::replace_secret, "replace-secret",
-                              "Have another secret sign visitors' tokens");
-  replace.add_flag("--at-once", to.at_once,
-                   "Accept no token of before: all places and sessions are lost");
+  add_secrets(rooms, to);
 }
 
 }  // namespace spillway

@@ -16,6 +16,15 @@ using nlohmann::json;
 
 constexpr std::uint64_t kUsualTickets = 50;
 constexpr std::uint64_t kMostOnTicketsPage = 200;
+constexpr const char* kUnchanged = "Nothing was changed. With --yes it is done.\n";
+
+std::uint64_t tickets_of(const json& room) {
+  return room.value("waiting", std::uint64_t{0}) + room.value("processing", std::uint64_t{0});
+}
+
+std::string counted(std::uint64_t count, const char* what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+}
 
 class RoomsCommand {
  public:
@@ -31,13 +40,13 @@ class RoomsCommand {
       case RoomsAction::close: return set("/close", json::object());
       case RoomsAction::pause: return set("/pause", json::object());
       case RoomsAction::resume: return set("/resume", json::object());
-      case RoomsAction::message: return set("/message", message());
+      case RoomsAction::message: return tell();
       case RoomsAction::cancel: return cancel();
       case RoomsAction::move: return move();
       case RoomsAction::secret: return told(desk_.client().get("/room-secret"));
       case RoomsAction::replace_secret: break;
     }
-    return told(post("/room-secret/replace", {{"at_once", options_.at_once}}));
+    return replace_secret();
   }
 
  private:
@@ -48,6 +57,8 @@ class RoomsCommand {
   AdminOutcome set(const std::string& act, const json& body);
   AdminOutcome cancel();
   AdminOutcome move();
+  AdminOutcome tell();
+  AdminOutcome replace_secret();
   AdminOutcome told(const AdminReply& reply);
   json message() const;
   std::string room_path() const { return "/rooms/" + http::percent_encoded(options_.room); }
@@ -142,6 +153,16 @@ AdminOutcome RoomsCommand::set(const std::string& act, const json& body) {
                   [this](const json& answer) { print_rooms(out_, json::array({answer})); });
 }
 
+// What it ends does not come back: without --yes it shows how much that is, and changes nothing.
+AdminOutcome RoomsCommand::tell() {
+  if (!options_.ends || options_.yes) return set("/message", message());
+  return answered(desk_.client().get(room_path()), [this](const json& room) {
+    out_ << counted(tickets_of(room), "ticket") << " would end, and none comes back"
+         << "; sessions go on.\n"
+         << kUnchanged;
+  });
+}
+
 json RoomsCommand::message() const {
   json body = json::object();
   if (options_.text) body["text"] = *options_.text;
@@ -160,6 +181,24 @@ AdminOutcome RoomsCommand::move() {
   const json to = is_front ? json("front") : json(std::stoul(options_.to));
   return answered(post(ticket_path() + "/move", {{"to", to}}), [this](const json& answer) {
     out_ << "It has place " << member(answer, "position") << " now.\n";
+  });
+}
+
+// At once it likewise ends all.
+AdminOutcome RoomsCommand::replace_secret() {
+  if (!options_.at_once || options_.yes)
+    return told(post("/room-secret/replace", {{"at_once", options_.at_once}}));
+  return answered(desk_.client().get("/rooms"), [this](const json& answer) {
+    std::uint64_t tickets = 0;
+    std::uint64_t inside = 0;
+    for (const json& room : answer.value("rooms", json::array())) {
+      tickets += tickets_of(room);
+      inside +=
+          room.value("active", std::uint64_t{0}) + room.value("provisional", std::uint64_t{0});
+    }
+    out_ << counted(tickets, "ticket") << " and " << counted(inside, "session")
+         << " would be lost: all visitors arrive anew.\n"
+         << kUnchanged;
   });
 }
 

@@ -44,6 +44,7 @@ struct RoomsOptions : AdminOptions {
   std::optional<std::string> reason;   // of cancel
   std::string to = "front";            // of move: or a number
   bool at_once = false;                // of replace_secret
+  bool yes = false;                    // of message that ends, and of replace_secret at once
 };
 
 AdminOutcome run_rooms_command(const RoomsOptions& options, std::ostream& out, std::ostream& err);

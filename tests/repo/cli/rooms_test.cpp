@@ -16,6 +16,7 @@ TEST_CASE("rooms refuses arguments that are wrong before it asks anything") {
         "rooms move sale " + id + " --to 0", "rooms move sale " + id + " --to back",
         "rooms move sale " + id + " --to 999999999", std::string("rooms message sale x --ends y"),
         std::string("rooms message sale --ends --goes-on"),
+        std::string("rooms message sale x --yes"), std::string("rooms replace-secret --yes"),
         std::string("rooms list --admin 127.0.0.1:9090"),
         std::string("rooms list --token-file /nonexistent/token")}) {
     CAPTURE(arguments);

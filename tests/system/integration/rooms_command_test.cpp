@@ -62,14 +62,39 @@ TEST_CASE("the command line shows waiting rooms and tickets, and does what the o
   CHECK(contains(rooms(proxy, "resume sale").out, "open (visitors wait)\n"));
   CHECK(contains(rooms(proxy, "open sale").out, "held open (visitors wait)\n"));
   CHECK_FALSE(contains(rooms(proxy, "close sale").out, "held"));
-  CHECK(contains(rooms(proxy, "message sale 'Sold out' --ends").out, "ended\n"));
+  CHECK(contains(rooms(proxy, "message sale 'Sold out' --ends --yes").out, "ended\n"));
   CHECK(second.poll().at("message") == "Sold out");
   CHECK(contains(rooms(proxy, "show sale").out, "message                Sold out\n"));
   CHECK_FALSE(contains(rooms(proxy, "message sale --goes-on").out, "ended"));
   CHECK(rooms(proxy, "secret").out == "Secret 1.\n");
   CHECK(contains(rooms(proxy, "replace-secret").out, ", the former one counts until 2"));
   CHECK(contains(rooms(proxy, "replace-secret", 1).err, "only be replaced at once"));
-  CHECK(rooms(proxy, "replace-secret --at-once").out.starts_with("Secret 3, signs from 2"));
+  CHECK(rooms(proxy, "replace-secret --at-once --yes").out.starts_with("Secret 3, signs from 2"));
+}
+
+TEST_CASE("the command line ends all tickets, or loses them, only with --yes") {
+  Shop shop;
+  ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
+  const std::string unchanged = "Nothing was changed. With --yes it is done.\n";
+  rooms(proxy, "pause sale");
+  Visitor first(proxy), second(proxy);
+  first.join();
+  second.join();
+  CHECK(rooms(proxy, "message sale 'Sold out' --ends").out ==
+        "2 tickets would end, and none comes back; sessions go on.\n" + unchanged);
+  CHECK(rooms(proxy, "replace-secret --at-once").out ==
+        "2 tickets and 0 sessions would be lost: all visitors arrive anew.\n" + unchanged);
+  CHECK(json::parse(rooms(proxy, "message sale --ends --json").out).at("waiting") == 2);
+  CHECK(first.poll().at("state") == "waiting");
+  CHECK(second.poll().value("message", "") == "");
+  CHECK(rooms(proxy, "secret").out == "Secret 1.\n");
+  CHECK(contains(rooms(proxy, "message none --ends", 1).err, "has this name"));
+  rooms(proxy, "resume sale");
+  REQUIRE(first.is_called());
+  CHECK(rooms(proxy, "message sale --ends").out.starts_with("2 tickets would end"));
+  CHECK(is_in(first.visit()));
+  CHECK(rooms(proxy, "message sale --ends").out.starts_with("1 ticket would end"));
+  CHECK(rooms(proxy, "replace-secret --at-once").out.starts_with("1 ticket and 1 session would"));
 }
 
 TEST_CASE("the command line of waiting rooms tells what went wrong by text and exit code") {

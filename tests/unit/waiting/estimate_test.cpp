@@ -115,6 +115,52 @@ TEST_CASE("a long step shows nothing: no session could end meanwhile") {
   CHECK_FALSE(stay.has_shown());
 }
 
+// Events at `rate` a second, as a Poisson process has them, in ticks.
+void pass(LearnedRate& learned, Random& random, double rate, double seconds) {
+  constexpr double kTickSeconds = 0.1;
+  for (double passed = 0; passed < seconds; passed += kTickSeconds)
+    learned.observe(kTickSeconds, random.uniform() < rate * kTickSeconds ? 1 : 0);
+}
+
+TEST_CASE("a rate that has changed is learned anew within two minutes, and a steady one is not") {
+  for (const double times : {0.5, 2.0}) {
+    int learned = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+      LearnedRate rate;
+      Random random(seed);
+      pass(rate, random, 0.7, 7200);
+      pass(rate, random, 0.7 * times, 120);
+      learned += std::abs(std::log(rate.per_second() / (0.7 * times))) < std::log(1.4) ? 1 : 0;
+    }
+    CAPTURE(times);
+    CHECK(learned >= 80);
+  }
+  int kept = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    LearnedRate rate;
+    Random random(seed);
+    pass(rate, random, 0.7, 14'400);
+    kept += rate.weight() > 1000 ? 1 : 0;  // of half an hour: 1260
+  }
+  CHECK(kept >= 16);
+}
+
+TEST_CASE("a stall of some seconds, however many events are missing, is no other rate") {
+  for (const double rate : {1.0, 100.0}) {
+    LearnedRate learned;
+    for (int n = 0; n < 10'000; ++n) learned.observe(0.1, rate / 10);
+    const double before = learned.weight();
+    for (int n = 0; n < 250; ++n) learned.observe(0.1, 0);
+    for (int n = 0; n < 2'000; ++n) learned.observe(0.1, rate / 10);
+    CAPTURE(rate);
+    CHECK(learned.per_second() == doctest::Approx(rate).epsilon(0.1));
+    CHECK(learned.weight() > before / 2);
+    for (int n = 0; n < 400; ++n) learned.observe(0.1, 0);
+    CHECK(learned.per_second() < rate / 10);
+    CHECK(learned.is_known());
+  }
+}
+
 TEST_CASE("the range holds four of five waits, and its middle is near them") {
   for (const std::size_t ahead : {10u, 100u, 1000u}) {
     for (const Flow& flow : {kPlain, kImpatient, kOvertaken, kBoth}) {
