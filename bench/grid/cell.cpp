@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/random.hpp"
-#include "simulate/client_model.hpp"
+#include "simulate/model/client_model.hpp"
 
 namespace spillway::grid {
 namespace {

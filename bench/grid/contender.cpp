@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "config/load.hpp"
+#include "config/file/load.hpp"
 
 namespace spillway::grid {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "simulate/fairness.hpp"
+#include "simulate/run/fairness.hpp"
 
 namespace spillway::grid {
 namespace {

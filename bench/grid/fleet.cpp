@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "bench/grid/play.hpp"
-#include "simulate/backend_model.hpp"
-#include "simulate/client_model.hpp"
-#include "simulate/event_queue.hpp"
-#include "simulate/proxy_model.hpp"
-#include "simulate/servers_model.hpp"
-#include "simulate/traffic_source.hpp"
+#include "simulate/model/backend_model.hpp"
+#include "simulate/model/client_model.hpp"
+#include "simulate/model/event_queue.hpp"
+#include "simulate/model/proxy_model.hpp"
+#include "simulate/model/servers_model.hpp"
+#include "simulate/model/traffic_source.hpp"
 
 namespace spillway::grid {
 namespace {

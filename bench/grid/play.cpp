@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "simulate/simulation.hpp"
-#include "simulate/traffic_source.hpp"
+#include "simulate/model/traffic_source.hpp"
+#include "simulate/run/simulation.hpp"
 
 namespace spillway::grid {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "bench/grid/cell.hpp"
 #include "bench/grid/contender.hpp"
-#include "simulate/recording.hpp"
-#include "simulate/scenario.hpp"
+#include "simulate/recording/recording.hpp"
+#include "simulate/scenario/scenario.hpp"
 
 namespace spillway::grid {
 

@@ -8,7 +8,7 @@
 
 #include "base/ids.hpp"
 #include "base/time.hpp"
-#include "overload/tenant_shard.hpp"
+#include "overload/signals/tenant_shard.hpp"
 
 namespace spillway::micro {
 

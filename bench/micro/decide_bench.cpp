@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "overload/budgets.hpp"
-#include "overload/decide.hpp"
-#include "overload/plan.hpp"
-#include "overload/tenant_budgets.hpp"
+#include "overload/admission/budgets.hpp"
+#include "overload/admission/decide.hpp"
+#include "overload/admission/plan.hpp"
+#include "overload/admission/tenant_budgets.hpp"
 #include "site.hpp"
 #include "suite.hpp"
 

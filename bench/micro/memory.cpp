@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "crowd.hpp"
-#include "dispatch/scheduler.hpp"
-#include "overload/rules.hpp"
-#include "overload/shard.hpp"
-#include "overload/signals.hpp"
+#include "dispatch/scheduler/scheduler.hpp"
+#include "overload/admission/rules.hpp"
+#include "overload/signals/shard.hpp"
+#include "overload/signals/signals.hpp"
 #include "site.hpp"
 #include "table.hpp"
 #include "traffic/classify.hpp"

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "overload/histogram.hpp"
-#include "overload/shard.hpp"
-#include "overload/signals.hpp"
+#include "overload/signals/histogram.hpp"
+#include "overload/signals/shard.hpp"
+#include "overload/signals/signals.hpp"
 #include "suite.hpp"
 
 namespace spillway::micro {

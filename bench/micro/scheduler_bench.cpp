@@ -9,7 +9,7 @@
 
 #include "base/random.hpp"
 #include "config/defaults.hpp"
-#include "dispatch/scheduler.hpp"
+#include "dispatch/scheduler/scheduler.hpp"
 #include "suite.hpp"
 
 namespace spillway::micro {

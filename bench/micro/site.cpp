@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "config/defaults.hpp"
-#include "http/framing.hpp"
+#include "http/message/framing.hpp"
 
 namespace spillway::micro {
 namespace {

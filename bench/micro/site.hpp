@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 #include "config/config.hpp"
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::micro {
 

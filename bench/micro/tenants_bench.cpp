@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "crowd.hpp"
-#include "overload/budgets.hpp"
-#include "overload/decide.hpp"
-#include "overload/plan.hpp"
-#include "overload/tenant_shard.hpp"
-#include "overload/tenant_share.hpp"
+#include "overload/admission/budgets.hpp"
+#include "overload/admission/decide.hpp"
+#include "overload/admission/plan.hpp"
+#include "overload/control/tenant_share.hpp"
+#include "overload/signals/tenant_shard.hpp"
 #include "site.hpp"
 #include "suite.hpp"
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "http/cookie.hpp"
-#include "http/head.hpp"
+#include "http/field/cookie.hpp"
+#include "http/message/head.hpp"
 #include "suite.hpp"
-#include "waiting/challenge.hpp"
-#include "waiting/token.hpp"
+#include "waiting/token/challenge.hpp"
+#include "waiting/token/token.hpp"
 #include "waiting_line.hpp"
 
 namespace spillway::micro {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "waiting/waiting_room.hpp"
+#include "waiting/room/waiting_room.hpp"
 
 namespace spillway::micro {
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "simulate/fairness.hpp"
+#include "simulate/run/fairness.hpp"
 
 namespace spillway::bench {
 

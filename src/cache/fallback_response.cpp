@@ -1,6 +1,6 @@
 #include "cache/fallback_response.hpp"
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::cache {
 

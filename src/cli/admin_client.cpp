@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "http/ascii.hpp"
-#include "http/target.hpp"
+#include "http/field/ascii.hpp"
+#include "http/message/target.hpp"
 
 namespace spillway {
 

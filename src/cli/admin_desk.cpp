@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "cli/terminal_text.hpp"
-#include "config/document.hpp"
-#include "http/ascii.hpp"
+#include "config/file/document.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway {
 

@@ -11,10 +11,10 @@
 #include "cli/explain_request.hpp"
 #include "cli/explain_rule.hpp"
 #include "config/choices.hpp"
-#include "http/framing.hpp"
-#include "http/head.hpp"
-#include "overload/decide.hpp"
-#include "overload/plan.hpp"
+#include "http/message/framing.hpp"
+#include "http/message/head.hpp"
+#include "overload/admission/decide.hpp"
+#include "overload/admission/plan.hpp"
 #include "traffic/classify.hpp"
 
 namespace spillway {

@@ -6,11 +6,11 @@
 #include "cache/rules/storable.hpp"
 #include "cli/explain_refusal.hpp"
 #include "config/choices.hpp"
-#include "http/cache_control.hpp"
-#include "http/local_response.hpp"
-#include "http/upgrade.hpp"
-#include "overload/decide.hpp"
-#include "overload/degraded_answer.hpp"
+#include "http/caching/cache_control.hpp"
+#include "http/message/upgrade.hpp"
+#include "http/outgoing/local_response.hpp"
+#include "overload/admission/decide.hpp"
+#include "overload/admission/degraded_answer.hpp"
 
 namespace spillway {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "config/choices.hpp"
-#include "http/target.hpp"
-#include "http/upgrade.hpp"
+#include "http/message/target.hpp"
+#include "http/message/upgrade.hpp"
 #include "jobs/deferral_rule.hpp"
 #include "jobs/prefer.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/explain_rule.hpp"
-#include "overload/decide.hpp"
+#include "overload/admission/decide.hpp"
 
 namespace spillway {
 

@@ -7,10 +7,10 @@
 
 #include "cli/terminal_text.hpp"
 #include "config/tunnels.hpp"
-#include "http/ascii.hpp"
-#include "http/upgrade.hpp"
+#include "http/field/ascii.hpp"
+#include "http/message/upgrade.hpp"
 #include "traffic/trusted_tokens.hpp"
-#include "waiting/configured.hpp"
+#include "waiting/terms/configured.hpp"
 
 namespace spillway {
 namespace {

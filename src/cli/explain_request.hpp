@@ -3,7 +3,7 @@
 
 #include "cli/explain_lines.hpp"
 #include "config/config.hpp"
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "traffic/classify.hpp"
 
 namespace spillway {

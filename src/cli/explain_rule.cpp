@@ -5,7 +5,7 @@
 #include "cli/explain_answers.hpp"
 #include "cli/explain_refusal.hpp"
 #include "config/choices.hpp"
-#include "overload/decide.hpp"
+#include "overload/admission/decide.hpp"
 
 namespace spillway {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/state.hpp"
 #include "cli/explain_lines.hpp"
 #include "config/config.hpp"
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "traffic/classify.hpp"
 
 namespace spillway {

@@ -12,8 +12,8 @@
 
 #include "base/time_text.hpp"
 #include "cli/jobs_table.hpp"
-#include "http/ascii.hpp"
-#include "http/query.hpp"
+#include "http/field/ascii.hpp"
+#include "http/field/query.hpp"
 
 namespace spillway {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/admin_arguments.hpp"
-#include "waiting/ticket.hpp"
+#include "waiting/ticket/ticket.hpp"
 
 namespace spillway {
 

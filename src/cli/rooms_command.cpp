@@ -6,7 +6,7 @@
 
 #include "cli/rooms_table.hpp"
 #include "cli/terminal_text.hpp"
-#include "http/query.hpp"
+#include "http/field/query.hpp"
 
 namespace spillway {
 

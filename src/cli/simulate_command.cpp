@@ -12,16 +12,16 @@
 #include <system_error>
 #include <vector>
 
-#include "simulate/access_log.hpp"
-#include "simulate/built_in.hpp"
-#include "simulate/deferral_rules.hpp"
-#include "simulate/json.hpp"
-#include "simulate/plot.hpp"
-#include "simulate/scenario_file.hpp"
-#include "simulate/scenario_reference.hpp"
-#include "simulate/simulation.hpp"
-#include "simulate/table.hpp"
-#include "simulate/visitors_model.hpp"
+#include "simulate/model/deferral_rules.hpp"
+#include "simulate/model/visitors_model.hpp"
+#include "simulate/report/json.hpp"
+#include "simulate/report/plot.hpp"
+#include "simulate/report/table.hpp"
+#include "simulate/run/access_log.hpp"
+#include "simulate/run/simulation.hpp"
+#include "simulate/scenario/built_in.hpp"
+#include "simulate/scenario/scenario_file.hpp"
+#include "simulate/scenario/scenario_reference.hpp"
 
 namespace spillway {
 namespace {

@@ -15,7 +15,7 @@ struct SimulateOptions {
   std::string log;                    // replay this access log instead; needs a configuration
   std::optional<std::uint64_t> seed;  // in place of the scenario's
   // In place of the configuration's concurrency or the scenario's own figures
-  // (simulate/sizing.hpp).
+  // (simulate/scenario/sizing.hpp).
   std::optional<std::uint32_t> slots;
   std::optional<std::int64_t> service_ms;
   std::optional<double> rps;

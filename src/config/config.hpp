@@ -1,7 +1,7 @@
 // The checked configuration with every default filled in. Plain values.
 //
-// The initialisers are the defaults; config/describe.hpp says of each field its key, unit and
-// range. What depends on the classes (rules, eviction order, default route) load() sets.
+// The initialisers are the defaults; config/describe/describe.hpp says of each field its key, unit
+// and range. What depends on the classes (rules, eviction order, default route) load() sets.
 #pragma once
 
 #include <algorithm>

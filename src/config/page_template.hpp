@@ -2,8 +2,8 @@
 // `{{name}}`. It is read and checked once, and stays in force until a reload.
 //
 // Values are put where HTML reads them as text: between tags, or in an attribute with quotes. What
-// the page's policy (waiting/waiting_page.hpp) would keep from working is refused, so that it is
-// found by `spillway check` and not by visitors.
+// the page's policy (waiting/page/waiting_page.hpp) would keep from working is refused, so that it
+// is found by `spillway check` and not by visitors.
 #pragma once
 
 #include <cstddef>

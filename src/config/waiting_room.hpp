@@ -84,8 +84,8 @@ struct WaitingSessions {
   std::optional<ClassId> traffic_class;       // of requests with a pass; default: the first
 };
 
-// The proof of work that an unverified visitor has to do for a place (waiting/challenge.hpp), in
-// leading zero bits of the hash. 0: none.
+// The proof of work that an unverified visitor has to do for a place (waiting/token/challenge.hpp),
+// in leading zero bits of the hash. 0: none.
 struct WaitingChallenge {
   std::uint32_t work_bits = 0;
 };

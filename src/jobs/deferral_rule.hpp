@@ -7,7 +7,7 @@
 #include "base/outcome.hpp"
 #include "base/reason.hpp"
 #include "config/defer.hpp"
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::jobs {
 

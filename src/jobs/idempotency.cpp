@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/sha256.hpp"
-#include "http/ascii.hpp"
-#include "http/cookie.hpp"
-#include "http/credentials.hpp"
+#include "http/field/ascii.hpp"
+#include "http/field/cookie.hpp"
+#include "http/field/credentials.hpp"
 
 namespace spillway::jobs {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "config/defer.hpp"
-#include "http/field_list.hpp"
+#include "http/field/field_list.hpp"
 #include "jobs/job.hpp"
 
 namespace spillway::jobs {

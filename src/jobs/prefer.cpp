@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::jobs {
 namespace {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "http/date.hpp"
+#include "http/caching/date.hpp"
 
 namespace spillway::jobs {
 namespace {

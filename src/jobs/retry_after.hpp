@@ -4,7 +4,7 @@
 #include <chrono>
 #include <optional>
 
-#include "http/field_list.hpp"
+#include "http/field/field_list.hpp"
 
 namespace spillway::jobs {
 

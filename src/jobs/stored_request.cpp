@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "http/ascii.hpp"
-#include "http/hop_by_hop.hpp"
+#include "http/field/ascii.hpp"
+#include "http/message/hop_by_hop.hpp"
 #include "jobs/idempotency.hpp"
 
 namespace spillway::jobs {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "jobs/job_id.hpp"
 
 namespace spillway::jobs {

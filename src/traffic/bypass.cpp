@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "http/escape.hpp"
+#include "http/outgoing/escape.hpp"
 #include "traffic/path.hpp"
 
 namespace spillway::traffic {

@@ -15,7 +15,7 @@
 #include "base/ids.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "traffic/bypass.hpp"
 #include "traffic/deadline.hpp"
 #include "traffic/peers.hpp"

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <optional>
 
-#include "http/ascii.hpp"
-#include "http/forwarded.hpp"
+#include "http/field/ascii.hpp"
+#include "http/outgoing/forwarded.hpp"
 
 namespace spillway::traffic {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/ip_address.hpp"
-#include "http/field_list.hpp"
+#include "http/field/field_list.hpp"
 #include "traffic/peers.hpp"
 
 namespace spillway::traffic {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstddef>
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::traffic {
 namespace {

@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "base/time.hpp"
-#include "http/field_list.hpp"
+#include "http/field/field_list.hpp"
 
 namespace spillway::traffic {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/scan.hpp"
+#include "http/message/scan.hpp"
 
 namespace spillway::traffic {
 

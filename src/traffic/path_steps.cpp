@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "http/ascii.hpp"
-#include "http/escape.hpp"
+#include "http/field/ascii.hpp"
+#include "http/outgoing/escape.hpp"
 
 namespace spillway::traffic {
 namespace {

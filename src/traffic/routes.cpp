@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
-#include "http/ascii.hpp"
-#include "http/target.hpp"
+#include "http/field/ascii.hpp"
+#include "http/message/target.hpp"
 
 namespace spillway::traffic {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "base/ids.hpp"
 #include "config/config.hpp"
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "traffic/pattern.hpp"
 #include "traffic/segment_table.hpp"
 

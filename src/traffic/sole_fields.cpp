@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 #include "traffic/tenant.hpp"
 
 namespace spillway::traffic {

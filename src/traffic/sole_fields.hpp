@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "http/field_list.hpp"
+#include "http/field/field_list.hpp"
 
 namespace spillway::traffic {
 

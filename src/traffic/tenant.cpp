@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/random.hpp"
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::traffic {
 namespace {

@@ -18,7 +18,7 @@
 #include "base/sha256.hpp"
 #include "config/config.hpp"
 #include "config/named_tenants.hpp"
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "traffic/client_address.hpp"
 #include "traffic/peers.hpp"
 #include "traffic/sip_hash.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "http/ascii.hpp"
-#include "http/cookie.hpp"
+#include "http/field/ascii.hpp"
+#include "http/field/cookie.hpp"
 
 namespace spillway::traffic {
 

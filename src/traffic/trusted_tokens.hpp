@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "config/config.hpp"
-#include "http/field_list.hpp"
+#include "http/field/field_list.hpp"
 #include "traffic/jwt.hpp"
 #include "traffic/tier_cookie.hpp"
 #include "traffic/visitor_claims.hpp"
@@ -20,7 +20,7 @@ class TrustedTokens {
   // In this order: the first that is verified counts, and alone.
   static constexpr std::array<TokenSource, 2> kSources{TokenSource::jwt, TokenSource::cookie};
 
-  // The keys are read already (config/key_files.hpp).
+  // The keys are read already (config/file/key_files.hpp).
   explicit TrustedTokens(const config::TrustedTokens& settings);
 
   bool is_empty() const { return !jwt_ && !cookie_; }

@@ -1,5 +1,5 @@
 // The chunked coding once more, in another way than the proxy reads it: whole, from left to right,
-// by the grammar of RFC 9112 section 7.1 with the limits that http/body.hpp states.
+// by the grammar of RFC 9112 section 7.1 with the limits that http/message/body.hpp states.
 #pragma once
 
 #include <cstddef>

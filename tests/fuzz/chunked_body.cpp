@@ -9,7 +9,7 @@
 #include "fuzz/claim.hpp"
 #include "fuzz/options.hpp"
 #include "fuzz/targets.hpp"
-#include "http/body.hpp"
+#include "http/message/body.hpp"
 
 namespace spillway::fuzz {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "config/effective.hpp"
+#include "config/describe/effective.hpp"
+#include "config/file/load.hpp"
 #include "config/format.hpp"
-#include "config/load.hpp"
 #include "fuzz/claim.hpp"
 #include "fuzz/targets.hpp"
 #include "traffic/classify.hpp"

@@ -11,10 +11,10 @@
 #include "fuzz/options.hpp"
 #include "fuzz/plain_head.hpp"
 #include "fuzz/targets.hpp"
-#include "http/ascii.hpp"
-#include "http/cookie.hpp"
-#include "http/head.hpp"
-#include "http/request_reader.hpp"
+#include "http/field/ascii.hpp"
+#include "http/field/cookie.hpp"
+#include "http/message/head.hpp"
+#include "http/message/request_reader.hpp"
 
 namespace spillway::fuzz {
 namespace {

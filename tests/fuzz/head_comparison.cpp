@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "http/ascii.hpp"
-#include "http/framing.hpp"
-#include "http/scan.hpp"
+#include "http/field/ascii.hpp"
+#include "http/message/framing.hpp"
+#include "http/message/scan.hpp"
 
 namespace spillway::fuzz {
 namespace {

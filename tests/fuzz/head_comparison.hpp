@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::fuzz {
 

@@ -12,8 +12,8 @@
 #include "fuzz/path_backends.hpp"
 #include "fuzz/path_reference.hpp"
 #include "fuzz/targets.hpp"
-#include "http/ascii.hpp"
-#include "http/scan.hpp"
+#include "http/field/ascii.hpp"
+#include "http/message/scan.hpp"
 #include "traffic/classify.hpp"
 #include "traffic/path.hpp"
 

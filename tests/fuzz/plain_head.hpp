@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::fuzz {
 

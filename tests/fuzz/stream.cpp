@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "fuzz/claim.hpp"
-#include "http/framing.hpp"
-#include "http/head.hpp"
+#include "http/message/framing.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::fuzz {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "http/body.hpp"
-#include "http/scan.hpp"
+#include "http/message/body.hpp"
+#include "http/message/scan.hpp"
 
 namespace spillway::fuzz {
 

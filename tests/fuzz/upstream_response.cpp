@@ -10,12 +10,12 @@
 #include "fuzz/options.hpp"
 #include "fuzz/plain_head.hpp"
 #include "fuzz/targets.hpp"
-#include "http/ascii.hpp"
-#include "http/body.hpp"
-#include "http/framing.hpp"
-#include "http/hop_by_hop.hpp"
-#include "http/rewrite.hpp"
-#include "http/scan.hpp"
+#include "http/field/ascii.hpp"
+#include "http/message/body.hpp"
+#include "http/message/framing.hpp"
+#include "http/message/hop_by_hop.hpp"
+#include "http/message/scan.hpp"
+#include "http/outgoing/rewrite.hpp"
 
 namespace spillway::fuzz {
 namespace {

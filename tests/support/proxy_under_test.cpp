@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "config/load.hpp"
+#include "config/file/load.hpp"
 #include "support/raw_client.hpp"
 
 namespace spillway::support {

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "cache/rules/selecting.hpp"
-#include "http/ascii.hpp"
-#include "http/target_field.hpp"
+#include "http/field/ascii.hpp"
+#include "http/field/target_field.hpp"
 
 namespace spillway::cache {
 namespace {

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "cache/rules/personal.hpp"
-#include "http/field_list.hpp"
-#include "http/hop_by_hop.hpp"
+#include "http/field/field_list.hpp"
+#include "http/message/hop_by_hop.hpp"
 #include "traffic/sip_hash.hpp"
 
 namespace spillway::cache {

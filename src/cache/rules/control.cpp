@@ -1,6 +1,6 @@
 #include "cache/rules/control.hpp"
 
-#include "http/targeted_control.hpp"
+#include "http/caching/targeted_control.hpp"
 
 namespace spillway::cache {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "config/config.hpp"
-#include "http/cache_control.hpp"
-#include "http/field_list.hpp"
+#include "http/caching/cache_control.hpp"
+#include "http/field/field_list.hpp"
 
 namespace spillway::cache {
 

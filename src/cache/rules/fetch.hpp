@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "http/cache_control.hpp"
+#include "http/caching/cache_control.hpp"
 
 namespace spillway::cache {
 

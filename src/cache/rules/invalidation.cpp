@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::cache {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::cache {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::cache {
 namespace {

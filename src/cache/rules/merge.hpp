@@ -1,8 +1,8 @@
 // Which fields of a response are stored, and which a 304 updates (RFC 9111 sections 3.1, 3.2).
 #pragma once
 
-#include "http/field_list.hpp"
-#include "http/hop_by_hop.hpp"
+#include "http/field/field_list.hpp"
+#include "http/message/hop_by_hop.hpp"
 
 namespace spillway::cache {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "http/ascii.hpp"
-#include "http/cgi_name.hpp"
+#include "http/field/ascii.hpp"
+#include "http/field/cgi_name.hpp"
 
 namespace spillway::cache {
 namespace {

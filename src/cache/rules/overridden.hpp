@@ -4,7 +4,7 @@
 #pragma once
 
 #include "config/config.hpp"
-#include "http/field_list.hpp"
+#include "http/field/field_list.hpp"
 
 namespace spillway::cache {
 

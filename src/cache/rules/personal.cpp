@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::cache {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "config/config.hpp"
-#include "http/field_list.hpp"
+#include "http/field/field_list.hpp"
 
 namespace spillway::cache {
 

@@ -1,6 +1,6 @@
 #include "cache/rules/purge.hpp"
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::cache {
 

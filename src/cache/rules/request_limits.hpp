@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/time.hpp"
-#include "http/cache_control.hpp"
+#include "http/caching/cache_control.hpp"
 
 namespace spillway::cache {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::cache {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "http/cache_control.hpp"
+#include "http/caching/cache_control.hpp"
 
 namespace spillway::cache {
 

@@ -6,9 +6,9 @@
 #include "cache/rules/control.hpp"
 #include "cache/rules/overridden.hpp"
 #include "cache/rules/status.hpp"
-#include "http/ascii.hpp"
-#include "http/cache_control.hpp"
-#include "http/conditional.hpp"
+#include "http/caching/cache_control.hpp"
+#include "http/caching/conditional.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::cache {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "cache/rules/personal.hpp"
 #include "config/config.hpp"
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::cache {
 
@@ -49,8 +49,8 @@ struct Storable {
 
 // Whether a request may be answered from the store and its response considered by storable(): GET
 // or HEAD as configured, without body or a field that overrides what it asks for. Ranges and
-// preconditions: http/conditional.hpp. Whether it asks for a tunnel depends on the route: one whose
-// Upgrade is not passed on (http/upgrade.hpp) is an ordinary request.
+// preconditions: http/caching/conditional.hpp. Whether it asks for a tunnel depends on the route:
+// one whose Upgrade is not passed on (http/message/upgrade.hpp) is an ordinary request.
 bool request_may_use_cache(const http::RequestHead& request, const config::Cache& settings);
 
 // Size and completeness are not checked here. Do not store the response to a request that was

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "cache/rules/status.hpp"
-#include "http/ascii.hpp"
-#include "http/date.hpp"
+#include "http/caching/date.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::cache {
 namespace {

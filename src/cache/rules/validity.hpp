@@ -6,7 +6,7 @@
 #include "base/time.hpp"
 #include "cache/rules/control.hpp"
 #include "config/config.hpp"
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::cache {
 

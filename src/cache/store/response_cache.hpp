@@ -22,7 +22,7 @@
 #include "cache/store/single_flight.hpp"
 #include "cache/store/stored_response.hpp"
 #include "config/config.hpp"
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "traffic/sip_hash.hpp"
 
 namespace spillway::cache {

@@ -7,7 +7,7 @@
 #include "base/text_writer.hpp"
 #include "cache/rules/merge.hpp"
 #include "cache/store/cache_shard.hpp"
-#include "http/hop_by_hop.hpp"
+#include "http/message/hop_by_hop.hpp"
 
 namespace spillway::cache {
 namespace {

@@ -16,7 +16,7 @@
 #include "base/time.hpp"
 #include "cache/rules/cache_key.hpp"
 #include "cache/rules/validity.hpp"
-#include "http/field_list.hpp"
+#include "http/field/field_list.hpp"
 
 namespace spillway::cache {
 

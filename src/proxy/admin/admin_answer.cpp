@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "config/format.hpp"
-#include "http/ascii.hpp"
-#include "http/target.hpp"
+#include "http/field/ascii.hpp"
+#include "http/message/target.hpp"
 #include "proxy/admin/admin_purge.hpp"
 #include "proxy/admin/job_query.hpp"
 #include "proxy/admin/room_query.hpp"

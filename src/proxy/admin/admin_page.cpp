@@ -5,7 +5,7 @@
 #include <ctime>
 #include <utility>
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::proxy {
 

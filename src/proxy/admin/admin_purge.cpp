@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "http/ascii.hpp"
-#include "http/target.hpp"
+#include "http/field/ascii.hpp"
+#include "http/message/target.hpp"
 
 namespace spillway::proxy {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "http/query.hpp"
+#include "http/field/query.hpp"
 #include "jobs/time_text.hpp"
 #include "proxy/admin/json_members.hpp"
 

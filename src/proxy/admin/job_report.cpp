@@ -4,9 +4,9 @@
 
 #include "base/base64.hpp"
 #include "config/format.hpp"
-#include "http/ascii.hpp"
-#include "http/credentials.hpp"
-#include "http/escape.hpp"
+#include "http/field/ascii.hpp"
+#include "http/field/credentials.hpp"
+#include "http/outgoing/escape.hpp"
 #include "jobs/job_id.hpp"
 #include "jobs/time_text.hpp"
 

@@ -1,6 +1,6 @@
 #include "proxy/admin/json_members.hpp"
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::proxy {
 

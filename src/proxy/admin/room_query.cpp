@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "http/ascii.hpp"
-#include "http/query.hpp"
+#include "http/field/ascii.hpp"
+#include "http/field/query.hpp"
 #include "proxy/admin/json_members.hpp"
 
 namespace spillway::proxy {

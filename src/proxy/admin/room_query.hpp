@@ -9,8 +9,8 @@
 #include <string_view>
 #include <variant>
 
-#include "waiting/token_secrets.hpp"
-#include "waiting/waiting_room.hpp"
+#include "waiting/room/waiting_room.hpp"
+#include "waiting/token/token_secrets.hpp"
 
 namespace spillway::proxy {
 

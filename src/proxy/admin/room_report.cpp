@@ -5,7 +5,7 @@
 #include <string>
 
 #include "jobs/time_text.hpp"
-#include "observe/waiting_report.hpp"
+#include "observe/page/waiting_report.hpp"
 
 namespace spillway::proxy {
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "observe/snapshot.hpp"
-#include "waiting/waiting_room.hpp"
+#include "observe/snapshot/snapshot.hpp"
+#include "waiting/room/waiting_room.hpp"
 
 namespace spillway::proxy {
 

@@ -1,7 +1,7 @@
 // Invalidates the stored responses of what an unsafe request has changed (RFC 9111 section 4.4).
 #pragma once
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "proxy/request/request_context.hpp"
 
 namespace spillway::proxy {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "dispatch/abandoned_hold.hpp"
+#include "dispatch/estimate/abandoned_hold.hpp"
 #include "proxy/call/abandoned_call.hpp"
 #include "proxy/call/upstream_call.hpp"
 #include "proxy/request/long_lived.hpp"

@@ -1,6 +1,6 @@
 #include "proxy/call/record_result.hpp"
 
-#include "http/target.hpp"
+#include "http/message/target.hpp"
 #include "proxy/request/counted_client.hpp"
 #include "traffic/sip_hash.hpp"
 

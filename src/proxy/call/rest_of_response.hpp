@@ -10,9 +10,9 @@
 #include <optional>
 #include <string_view>
 
-#include "http/body.hpp"
-#include "http/head.hpp"
-#include "http/response_reader.hpp"
+#include "http/message/body.hpp"
+#include "http/message/head.hpp"
+#include "http/message/response_reader.hpp"
 
 namespace spillway::proxy {
 

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "http/method.hpp"
-#include "overload/decide.hpp"
+#include "http/message/method.hpp"
+#include "overload/admission/decide.hpp"
 #include "proxy/call/record_result.hpp"
 
 namespace spillway::proxy {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "http/method.hpp"
-#include "http/rewrite.hpp"
+#include "http/message/method.hpp"
+#include "http/outgoing/rewrite.hpp"
 #include "proxy/call/record_result.hpp"
 #include "proxy/net/block_writer.hpp"
 #include "proxy/request/long_lived.hpp"

@@ -8,8 +8,8 @@
 #include <span>
 #include <string_view>
 
-#include "http/body.hpp"
-#include "http/response_reader.hpp"
+#include "http/message/body.hpp"
+#include "http/message/response_reader.hpp"
 #include "proxy/cache/cache_lookup.hpp"
 #include "proxy/call/rest_of_response.hpp"
 #include "proxy/call/server_connector.hpp"

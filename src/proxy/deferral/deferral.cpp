@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "config/choices.hpp"
-#include "http/rewrite.hpp"
+#include "http/outgoing/rewrite.hpp"
 #include "jobs/deferral_rule.hpp"
 #include "jobs/idempotency.hpp"
 #include "jobs/order.hpp"

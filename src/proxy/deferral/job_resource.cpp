@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "http/ascii.hpp"
-#include "http/target.hpp"
+#include "http/field/ascii.hpp"
+#include "http/message/target.hpp"
 #include "jobs/job_id.hpp"
 #include "jobs/time_text.hpp"
 #include "proxy/deferral/store_question.hpp"

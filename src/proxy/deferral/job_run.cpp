@@ -4,8 +4,8 @@
 #include <chrono>
 #include <utility>
 
-#include "http/framing.hpp"
-#include "http/method.hpp"
+#include "http/message/framing.hpp"
+#include "http/message/method.hpp"
 #include "jobs/retry_after.hpp"
 #include "jobs/stored_request.hpp"
 #include "proxy/cache/cache_invalidation.hpp"

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "config/choices.hpp"
-#include "http/problem.hpp"
-#include "http/target.hpp"
+#include "http/message/target.hpp"
+#include "http/outgoing/problem.hpp"
 #include "proxy/exchange/exchange.hpp"
 #include "proxy/request/limit_detail.hpp"
 #include "proxy/request/logged_path.hpp"

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "http/framing.hpp"
+#include "http/message/framing.hpp"
 #include "proxy/call/background_response.hpp"
 #include "proxy/call/record_result.hpp"
 

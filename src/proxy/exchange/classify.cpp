@@ -1,8 +1,8 @@
 // What a request is: how it is framed, and its route, traffic class, tenant and deadline.
 #include <chrono>
 
-#include "http/framing.hpp"
-#include "http/upgrade.hpp"
+#include "http/message/framing.hpp"
+#include "http/message/upgrade.hpp"
 #include "proxy/exchange/exchange.hpp"
 
 namespace spillway::proxy {

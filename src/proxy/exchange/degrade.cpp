@@ -1,6 +1,6 @@
 // Degraded responses, and stored ones in place of the upstream's failure.
-#include "http/local_response.hpp"
-#include "overload/degraded_answer.hpp"
+#include "http/outgoing/local_response.hpp"
+#include "overload/admission/degraded_answer.hpp"
 #include "proxy/call/record_result.hpp"
 #include "proxy/exchange/exchange.hpp"
 

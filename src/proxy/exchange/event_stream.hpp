@@ -5,8 +5,8 @@
 #pragma once
 
 #include "base/time.hpp"
-#include "http/body.hpp"
-#include "observe/tunnel_use.hpp"
+#include "http/message/body.hpp"
+#include "observe/count/tunnel_use.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/request/client_session.hpp"

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "overload/degraded_answer.hpp"
+#include "overload/admission/degraded_answer.hpp"
 #include "proxy/cache/cache_fill.hpp"
 #include "proxy/cache/cache_lookup.hpp"
 #include "proxy/cache/flight_membership.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "http/body.hpp"
+#include "http/message/body.hpp"
 #include "proxy/cache/cache_fill.hpp"
 #include "proxy/cache/cache_lookup.hpp"
 #include "proxy/cache/flight_membership.hpp"

@@ -3,8 +3,8 @@
 
 #include "cache/rules/reading.hpp"
 #include "config/choices.hpp"
-#include "http/accept.hpp"
-#include "http/conditional.hpp"
+#include "http/caching/conditional.hpp"
+#include "http/field/accept.hpp"
 #include "proxy/exchange/background_refresh.hpp"
 #include "proxy/exchange/exchange.hpp"
 #include "proxy/exchange/tunnel.hpp"

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/time.hpp"
-#include "observe/tunnel_use.hpp"
+#include "observe/count/tunnel_use.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"

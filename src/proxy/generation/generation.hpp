@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "http/identity.hpp"
-#include "observe/worker_metrics.hpp"
-#include "overload/tenant_budgets.hpp"
+#include "http/field/identity.hpp"
+#include "observe/count/worker_metrics.hpp"
+#include "overload/admission/tenant_budgets.hpp"
 #include "proxy/generation/read_configuration.hpp"
 #include "proxy/generation/route_responses.hpp"
 #include "proxy/upstream/upstream.hpp"

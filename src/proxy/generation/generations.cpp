@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "observe/metric_collector.hpp"
-#include "observe/metric_history.hpp"
+#include "observe/metrics/metric_collector.hpp"
+#include "observe/metrics/metric_history.hpp"
 #include "proxy/generation/snapshot.hpp"
 
 namespace spillway::proxy {

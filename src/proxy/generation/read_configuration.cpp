@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/ip_address.hpp"
-#include "config/own_address.hpp"
+#include "config/check/own_address.hpp"
 
 namespace spillway::proxy {
 

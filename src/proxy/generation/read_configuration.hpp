@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "config/load.hpp"
+#include "config/file/load.hpp"
 #include "proxy/net/endpoint.hpp"
 
 namespace spillway::proxy {

@@ -11,7 +11,7 @@
 #include "cache/rules/purge_request.hpp"
 #include "cache/store/response_cache.hpp"
 #include "config/config.hpp"
-#include "observe/snapshot.hpp"
+#include "observe/snapshot/snapshot.hpp"
 #include "traffic/sip_hash.hpp"
 
 namespace spillway::proxy {

@@ -1,7 +1,7 @@
 // Copies the state of a generation's upstreams, for /metrics and /state.
 #pragma once
 
-#include "observe/snapshot.hpp"
+#include "observe/snapshot/snapshot.hpp"
 #include "proxy/generation/generation.hpp"
 
 namespace spillway::proxy {

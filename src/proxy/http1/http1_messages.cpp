@@ -24,7 +24,7 @@ BodyPiece Http1Session::start_body(std::uint64_t limit, std::string_view& at_han
   return checked.piece;
 }
 
-// Writes what goes on to the upstream at `out` (http/body.hpp).
+// Writes what goes on to the upstream at `out` (http/message/body.hpp).
 Http1Session::CheckedPiece Http1Session::check_body(std::string_view received, char* out) {
   CheckedPiece checked;
   while (checked.consumed < received.size() && !body_.done()) {

@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "http/closing.hpp"
+#include "http/message/closing.hpp"
 #include "proxy/net/block_writer.hpp"
 #include "proxy/net/transfer.hpp"
 

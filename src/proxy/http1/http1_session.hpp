@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "cache/rules/cache_key.hpp"
-#include "http/body.hpp"
-#include "http/request_reader.hpp"
+#include "http/message/body.hpp"
+#include "http/message/request_reader.hpp"
 #include "proxy/exchange/event_stream.hpp"
 #include "proxy/exchange/exchange.hpp"
 #include "proxy/net/block_pool.hpp"

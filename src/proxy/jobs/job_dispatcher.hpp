@@ -21,7 +21,7 @@
 #include "jobs/poison_guard.hpp"
 #include "jobs/rotor.hpp"
 #include "jobs/route_capacity.hpp"
-#include "observe/job_counts.hpp"
+#include "observe/count/job_counts.hpp"
 #include "proxy/jobs/handed_jobs.hpp"
 #include "proxy/jobs/job_clock.hpp"
 #include "proxy/jobs/job_lines.hpp"

@@ -16,8 +16,8 @@
 
 #include "base/withdrawal.hpp"
 #include "jobs/estimate.hpp"
-#include "observe/job_counts.hpp"
-#include "observe/jobs_snapshot.hpp"
+#include "observe/count/job_counts.hpp"
+#include "observe/snapshot/jobs_snapshot.hpp"
 #include "proxy/jobs/call_queue.hpp"
 #include "proxy/jobs/doorbell.hpp"
 #include "proxy/jobs/job_dispatcher.hpp"

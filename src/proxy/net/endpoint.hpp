@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "observe/local_shortage.hpp"
+#include "observe/count/local_shortage.hpp"
 
 namespace spillway::proxy {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "config/choices.hpp"
-#include "http/target.hpp"
+#include "http/message/target.hpp"
 
 namespace spillway::proxy {
 

@@ -2,7 +2,8 @@
 //
 // In shadow mode (overload.mode) requests are neither refused, delayed nor degraded; the decisions
 // are counted and logged. Every request is forwarded at once, and its ghost takes its part at the
-// gate (dispatch/shadow_gate.hpp): so signals and rules see the queue that there would be.
+// gate (dispatch/scheduler/shadow_gate.hpp): so signals and rules see the queue that there would
+// be.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 #include "base/outcome.hpp"
 #include "base/random.hpp"
 #include "base/time.hpp"
-#include "overload/decide.hpp"
-#include "overload/decision_record.hpp"
+#include "overload/admission/decide.hpp"
+#include "overload/admission/decision_record.hpp"
 #include "proxy/jobs/keys_in_flight.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/request/fault.hpp"

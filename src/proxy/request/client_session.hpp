@@ -13,12 +13,12 @@
 #include <string_view>
 #include <utility>
 
-#include "http/cookie.hpp"
-#include "http/error.hpp"
-#include "http/head.hpp"
-#include "http/local_response.hpp"
-#include "http/problem.hpp"
-#include "http/rewrite.hpp"
+#include "http/field/cookie.hpp"
+#include "http/message/error.hpp"
+#include "http/message/head.hpp"
+#include "http/outgoing/local_response.hpp"
+#include "http/outgoing/problem.hpp"
+#include "http/outgoing/rewrite.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/pipe.hpp"
 #include "proxy/net/stream.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/time.hpp"
-#include "http/rewrite.hpp"
+#include "http/outgoing/rewrite.hpp"
 #include "proxy/request/admission.hpp"
 #include "proxy/request/fault.hpp"
 #include "proxy/request/request_context.hpp"

@@ -9,8 +9,8 @@
 #include "base/reason.hpp"
 #include "base/static_text.hpp"
 #include "base/time.hpp"
-#include "http/error.hpp"
-#include "observe/server_failure.hpp"
+#include "http/message/error.hpp"
+#include "observe/count/server_failure.hpp"
 
 namespace spillway::proxy {
 
@@ -41,7 +41,7 @@ bool says_failure(unsigned status);
 bool is_refusal(const Fault& fault);
 
 // Refused because of the upstream's load, not because of what the client did: the client is booked
-// a time of return (overload/retry_booking.hpp).
+// a time of return (overload/admission/retry_booking.hpp).
 bool is_shed(const Fault& fault);
 
 // Failures are `cold`: the compiler lays their code apart from that of the usual request, which so

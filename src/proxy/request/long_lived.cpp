@@ -1,6 +1,6 @@
 #include "proxy/request/long_lived.hpp"
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 #include "proxy/request/counted_client.hpp"
 
 namespace spillway::proxy {

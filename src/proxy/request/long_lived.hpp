@@ -7,8 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "http/head.hpp"
-#include "observe/tunnel_use.hpp"
+#include "http/message/head.hpp"
+#include "observe/count/tunnel_use.hpp"
 #include "proxy/request/admission.hpp"
 #include "proxy/request/client_session.hpp"
 #include "proxy/request/fault.hpp"

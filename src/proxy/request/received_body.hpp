@@ -1,11 +1,11 @@
-// Checks the body of a response as it arrives in a relay's block (http/body.hpp).
+// Checks the body of a response as it arrives in a relay's block (http/message/body.hpp).
 #pragma once
 
 #include <cstring>
 #include <span>
 #include <string_view>
 
-#include "http/body.hpp"
+#include "http/message/body.hpp"
 #include "proxy/request/relay_state.hpp"
 
 namespace spillway::proxy {

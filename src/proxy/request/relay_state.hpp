@@ -4,7 +4,7 @@
 // so a response that fits is read to its end at once and frees its slot, however slow the client
 // is; a larger one is subject to backpressure. Bytes of [sent, valid) may be sent to the
 // client; those of [valid, received) are not checked yet, or kept free for what is held back
-// (http/body.hpp).
+// (http/message/body.hpp).
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "http/body.hpp"
+#include "http/message/body.hpp"
 #include "proxy/request/send_rate_monitor.hpp"
 #include "proxy/request/upload_pace.hpp"
 
@@ -11,7 +11,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// Of a block, to be kept free (http/body.hpp).
+// Of a block, to be kept free (http/message/body.hpp).
 std::size_t held_back(const http::Framing& framing) {
   return framing.kind == http::Framing::Kind::chunked ? http::BodyReader::kMostHeld : 0;
 }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "http/body.hpp"
+#include "http/message/body.hpp"
 #include "proxy/request/request_body.hpp"
 
 namespace spillway::proxy {

@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#include "observe/tunnel_use.hpp"
+#include "observe/count/tunnel_use.hpp"
 #include "proxy/net/capped_counter.hpp"
 #include "traffic/client_shares.hpp"
 

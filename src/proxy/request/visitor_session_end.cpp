@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 
 namespace spillway::proxy {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::proxy {
 

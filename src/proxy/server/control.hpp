@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "observe/log.hpp"
+#include "observe/log/log.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/net/heartbeat.hpp"
 #include "proxy/server/health_checks.hpp"

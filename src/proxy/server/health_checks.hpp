@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "observe/log.hpp"
+#include "observe/log/log.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/upstream/health_probe.hpp"
 #include "proxy/worker/worker.hpp"

@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "observe/snapshot.hpp"
+#include "observe/snapshot/snapshot.hpp"
 #include "proxy/generation/reload_result.hpp"
 
 namespace spillway::proxy {

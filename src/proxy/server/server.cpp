@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "config/key_files.hpp"
-#include "config/warnings.hpp"
+#include "config/check/warnings.hpp"
+#include "config/file/key_files.hpp"
 #include "proxy/server/random_seed.hpp"
 #include "proxy/server/server_parts.hpp"
 

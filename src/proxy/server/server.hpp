@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/time.hpp"
-#include "config/load.hpp"
+#include "config/file/load.hpp"
 
 namespace spillway::proxy {
 

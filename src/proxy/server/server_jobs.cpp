@@ -12,7 +12,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "config/key_file.hpp"
+#include "config/file/key_file.hpp"
 #include "proxy/server/server_parts.hpp"
 #include "store/contract/key.hpp"
 #include "store/sqlite/sqlite.hpp"

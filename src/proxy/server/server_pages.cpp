@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "config/effective.hpp"
-#include "observe/metric_collector.hpp"
-#include "observe/state_report.hpp"
+#include "config/describe/effective.hpp"
+#include "observe/metrics/metric_collector.hpp"
+#include "observe/page/state_report.hpp"
 #include "proxy/generation/snapshot.hpp"
 #include "proxy/server/server_parts.hpp"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "observe/log.hpp"
-#include "observe/phase.hpp"
+#include "observe/log/log.hpp"
+#include "observe/snapshot/phase.hpp"
 #include "proxy/admin/admin.hpp"
 #include "proxy/admin/readiness.hpp"
 #include "proxy/generation/generations.hpp"

@@ -3,7 +3,7 @@
 #include <thread>
 #include <utility>
 
-#include "config/reload.hpp"
+#include "config/file/reload.hpp"
 #include "proxy/net/descriptor_limit.hpp"
 #include "proxy/server/server_parts.hpp"
 

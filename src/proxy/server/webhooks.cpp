@@ -9,8 +9,8 @@
 
 #include "jobs/route_capacity.hpp"
 #include "proxy/jobs/new_job_id.hpp"
-#include "waiting/configured.hpp"
-#include "waiting/webhook.hpp"
+#include "waiting/terms/configured.hpp"
+#include "waiting/ticket/webhook.hpp"
 
 namespace spillway::proxy {
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "observe/log.hpp"
+#include "observe/log/log.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/net/temp_file.hpp"

@@ -18,8 +18,8 @@
 
 #include "base/random.hpp"
 #include "base/time.hpp"
-#include "observe/log.hpp"
-#include "observe/server_failure.hpp"
+#include "observe/count/server_failure.hpp"
+#include "observe/log/log.hpp"
 #include "resilience/circuit_breaker.hpp"
 #include "resilience/failure_row.hpp"
 

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "config/config.hpp"
-#include "dispatch/dead_letters.hpp"
+#include "dispatch/scheduler/dead_letters.hpp"
 
 namespace spillway::proxy {
 

@@ -32,10 +32,10 @@
 
 #include "base/withdrawal.hpp"
 #include "config/config.hpp"
-#include "dispatch/scheduler.hpp"
-#include "dispatch/shadow_gate.hpp"
-#include "dispatch/waiter.hpp"
-#include "observe/snapshot.hpp"
+#include "dispatch/queue/waiter.hpp"
+#include "dispatch/scheduler/scheduler.hpp"
+#include "dispatch/scheduler/shadow_gate.hpp"
+#include "observe/snapshot/snapshot.hpp"
 #include "proxy/net/mailbox.hpp"
 #include "resilience/slot_terms.hpp"
 

@@ -14,9 +14,9 @@
 #include <tuple>
 #include <utility>
 
-#include "http/framing.hpp"
-#include "http/head.hpp"
-#include "http/scan.hpp"
+#include "http/message/framing.hpp"
+#include "http/message/head.hpp"
+#include "http/message/scan.hpp"
 
 namespace spillway::proxy {
 

@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "config/config.hpp"
-#include "observe/health_check_result.hpp"
+#include "observe/snapshot/health_check_result.hpp"
 #include "proxy/net/endpoint.hpp"
 
 namespace spillway::proxy {

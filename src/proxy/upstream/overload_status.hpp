@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "observe/snapshot.hpp"
-#include "overload/controller.hpp"
+#include "observe/snapshot/snapshot.hpp"
+#include "overload/control/controller.hpp"
 
 namespace spillway::proxy {
 

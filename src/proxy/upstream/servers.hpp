@@ -17,8 +17,8 @@
 #include "base/random.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
-#include "observe/local_shortage.hpp"
-#include "observe/snapshot.hpp"
+#include "observe/count/local_shortage.hpp"
+#include "observe/snapshot/snapshot.hpp"
 #include "resilience/ejection.hpp"
 #include "resilience/health.hpp"
 #include "resilience/in_flight_counts.hpp"
@@ -115,7 +115,7 @@ class Servers {
   resilience::HealthState health(std::size_t server) const;
 
   // After a reload: takes over health and ejections of servers of the same name. Counts stay with
-  // `previous` (see observe/metric_history.hpp). Before other threads use this object.
+  // `previous` (see observe/metrics/metric_history.hpp). Before other threads use this object.
   void adopt(const Servers& previous);
 
   // A connection was not made for lack of local descriptors, ports or memory. Log rate limit as of

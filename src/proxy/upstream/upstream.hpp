@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "overload/budgets.hpp"
-#include "overload/controller.hpp"
-#include "overload/retry_booking.hpp"
-#include "overload/shard.hpp"
-#include "overload/tenant_shard.hpp"
+#include "overload/admission/budgets.hpp"
+#include "overload/admission/retry_booking.hpp"
+#include "overload/control/controller.hpp"
+#include "overload/signals/shard.hpp"
+#include "overload/signals/tenant_shard.hpp"
 #include "proxy/net/endpoint.hpp"
 #include "proxy/upstream/dead_letter_queue.hpp"
 #include "proxy/upstream/gate.hpp"

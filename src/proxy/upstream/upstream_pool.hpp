@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "observe/worker_metrics.hpp"
+#include "observe/count/worker_metrics.hpp"
 #include "proxy/net/connection_budget.hpp"
 #include "proxy/net/stream.hpp"
 #include "resilience/in_flight_counts.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "http/accept.hpp"
+#include "http/field/accept.hpp"
 #include "proxy/visitors/room_question.hpp"
 #include "proxy/visitors/visit.hpp"
 #include "proxy/visitors/visitor_identity.hpp"

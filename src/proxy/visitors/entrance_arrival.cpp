@@ -1,7 +1,7 @@
 // How a visitor gets a place at the entrance: its first contact, and the second.
 #include <utility>
 
-#include "http/accept.hpp"
+#include "http/field/accept.hpp"
 #include "proxy/visitors/entrance.hpp"
 #include "proxy/visitors/visit.hpp"
 #include "proxy/visitors/visitor_identity.hpp"

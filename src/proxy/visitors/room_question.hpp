@@ -12,7 +12,7 @@
 #include "proxy/net/task.hpp"
 #include "proxy/request/services.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
-#include "waiting/command.hpp"
+#include "waiting/replica/command.hpp"
 
 namespace spillway::proxy {
 

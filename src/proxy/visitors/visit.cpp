@@ -4,8 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "http/ascii.hpp"
-#include "http/forwarded.hpp"
+#include "http/field/ascii.hpp"
+#include "http/outgoing/forwarded.hpp"
 #include "traffic/tenant.hpp"
 
 namespace spillway::proxy {

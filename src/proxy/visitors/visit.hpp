@@ -1,7 +1,7 @@
 // Whether a request of a route with a waiting room is a visit, and whether another origin sent it.
 #pragma once
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::proxy {
 

@@ -9,9 +9,9 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
-#include "waiting/challenge.hpp"
-#include "waiting/token.hpp"
-#include "waiting/waiting_room.hpp"
+#include "waiting/room/waiting_room.hpp"
+#include "waiting/token/challenge.hpp"
+#include "waiting/token/token.hpp"
 
 namespace spillway::proxy {
 

@@ -17,7 +17,7 @@
 
 #include "base/time.hpp"
 #include "config/config.hpp"
-#include "observe/tunnel_use.hpp"
+#include "observe/count/tunnel_use.hpp"
 #include "proxy/generation/local_generation.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"
@@ -28,8 +28,8 @@
 #include "proxy/request/tunnel_permit.hpp"
 #include "proxy/waiting/event_seat.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
-#include "waiting/token.hpp"
-#include "waiting/waiting_room.hpp"
+#include "waiting/room/waiting_room.hpp"
+#include "waiting/token/token.hpp"
 
 namespace spillway::proxy {
 

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <utility>
 
-#include "http/accept.hpp"
-#include "http/ascii.hpp"
+#include "http/field/accept.hpp"
+#include "http/field/ascii.hpp"
 #include "proxy/visitors/visitor_status.hpp"
 
 namespace spillway::proxy {

@@ -1,5 +1,5 @@
-// What visitors of waiting rooms carry from request to request (waiting/token.hpp): in a cookie for
-// each room, or in Spillway-Ticket for programs without cookies.
+// What visitors of waiting rooms carry from request to request (waiting/token/token.hpp): in a
+// cookie for each room, or in Spillway-Ticket for programs without cookies.
 //
 // The cookies are taken out of the request's head before anything else reads it: neither cache nor
 // upstream sees them, and a stored response is the same with and without them.

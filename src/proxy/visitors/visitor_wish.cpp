@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/reason.hpp"
-#include "http/query.hpp"
+#include "http/field/query.hpp"
 
 namespace spillway::proxy {
 

@@ -11,7 +11,7 @@
 #include "config/waiting_room.hpp"
 #include "proxy/request/local_reply.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
-#include "waiting/resources.hpp"
+#include "waiting/resources/resources.hpp"
 
 namespace spillway::proxy {
 

@@ -1,5 +1,5 @@
 // How the places of a waiting room are drawn at its start, so that any visitor can check it:
-// SHA-256 of the key before the start, the key itself after it (waiting/start.hpp).
+// SHA-256 of the key before the start, the key itself after it (waiting/terms/start.hpp).
 #pragma once
 
 #include <optional>

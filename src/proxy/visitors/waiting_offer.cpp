@@ -9,13 +9,13 @@
 #include <utility>
 #include <variant>
 
-#include "http/accept.hpp"
-#include "http/query.hpp"
+#include "http/field/accept.hpp"
+#include "http/field/query.hpp"
 #include "proxy/visitors/visit.hpp"
 #include "proxy/visitors/visitor_wish.hpp"
 #include "proxy/visitors/waiting_resource.hpp"
 #include "proxy/visitors/waiting_response.hpp"
-#include "waiting/waiting_page.hpp"
+#include "waiting/page/waiting_page.hpp"
 
 namespace spillway::proxy {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "http/accept.hpp"
+#include "http/field/accept.hpp"
 #include "proxy/visitors/visit.hpp"
 #include "proxy/visitors/visitor_identity.hpp"
 #include "proxy/visitors/visitor_wish.hpp"

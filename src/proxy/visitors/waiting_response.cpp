@@ -4,10 +4,10 @@
 #include <array>
 #include <string>
 
-#include "http/cookie.hpp"
+#include "http/field/cookie.hpp"
 #include "proxy/visitors/visitor_tokens.hpp"
-#include "waiting/return_path.hpp"
-#include "waiting/waiting_page.hpp"
+#include "waiting/page/waiting_page.hpp"
+#include "waiting/token/return_path.hpp"
 
 namespace spillway::proxy {
 

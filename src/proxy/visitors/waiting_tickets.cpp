@@ -8,8 +8,8 @@
 #include <string>
 #include <variant>
 
-#include "http/ascii.hpp"
-#include "http/query.hpp"
+#include "http/field/ascii.hpp"
+#include "http/field/query.hpp"
 #include "proxy/visitors/visit.hpp"
 #include "proxy/visitors/visitor_identity.hpp"
 #include "proxy/visitors/visitor_wish.hpp"

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "waiting/token.hpp"
+#include "waiting/token/token.hpp"
 
 namespace spillway::proxy {
 

@@ -14,7 +14,7 @@
 
 #include "base/ip_address.hpp"
 #include "traffic/sip_hash.hpp"
-#include "waiting/view.hpp"
+#include "waiting/room/view.hpp"
 
 namespace spillway::proxy {
 

@@ -1,6 +1,6 @@
 // Writes down what changes in waiting rooms, so that places, passes and sessions survive the
 // process, also kill -9. One thread, a few times a second; no visitor waits for it. What it did not
-// come to write is in the visitors' own tokens (waiting/recovery.hpp).
+// come to write is in the visitors' own tokens (waiting/place/recovery.hpp).
 //
 // Thread-safe but for open(), start() and stop().
 #pragma once

@@ -1,6 +1,6 @@
-// Tickets that were asked after too often (waiting/poll_limit.hpp), and until when their polls are
-// refused without a look at the waiting room: so a flood of polls takes the room's lock a few times
-// an interval, however dense it is. Thread-safe, without a lock.
+// Tickets that were asked after too often (waiting/room/poll_limit.hpp), and until when their polls
+// are refused without a look at the waiting room: so a flood of polls takes the room's lock a few
+// times an interval, however dense it is. Thread-safe, without a lock.
 //
 // A fixed table, by the random bits of the ids. A hold takes the place of a former one, whose
 // ticket is then looked at again; of two ids that agree in kTagBits and the place, one may be held
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <optional>
 
-#include "waiting/ticket.hpp"
+#include "waiting/ticket/ticket.hpp"
 
 namespace spillway::proxy {
 

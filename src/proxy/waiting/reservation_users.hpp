@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "proxy/waiting/room_outbox.hpp"
-#include "waiting/replica.hpp"
+#include "waiting/replica/replica.hpp"
 
 namespace spillway::proxy {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "store/contract/room_log.hpp"
-#include "waiting/replica.hpp"
+#include "waiting/replica/replica.hpp"
 
 namespace spillway::proxy {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "waiting/command.hpp"
+#include "waiting/replica/command.hpp"
 
 namespace spillway::proxy {
 

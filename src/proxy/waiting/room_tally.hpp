@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "observe/snapshot.hpp"
+#include "observe/snapshot/snapshot.hpp"
 #include "traffic/visitor_claims.hpp"
-#include "waiting/challenge.hpp"
-#include "waiting/ticket_events.hpp"
+#include "waiting/ticket/ticket_events.hpp"
+#include "waiting/token/challenge.hpp"
 
 namespace spillway::proxy {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "waiting/token_secrets.hpp"
+#include "waiting/token/token_secrets.hpp"
 
 namespace spillway::proxy {
 

@@ -3,7 +3,7 @@
 // knows of no end but this one.
 #pragma once
 
-#include "waiting/waiting_room.hpp"
+#include "waiting/room/waiting_room.hpp"
 
 namespace spillway::proxy {
 

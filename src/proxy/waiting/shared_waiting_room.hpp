@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "observe/snapshot.hpp"
+#include "observe/snapshot/snapshot.hpp"
 #include "proxy/waiting/address_limit.hpp"
 #include "proxy/waiting/event_seat.hpp"
 #include "proxy/waiting/keys_in_force.hpp"
@@ -27,12 +27,12 @@
 #include "proxy/waiting/room_tally.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
 #include "traffic/classify.hpp"
-#include "waiting/challenge.hpp"
-#include "waiting/configured.hpp"
-#include "waiting/entry_pace.hpp"
-#include "waiting/replica.hpp"
-#include "waiting/token.hpp"
-#include "waiting/waiting_room.hpp"
+#include "waiting/pace/entry_pace.hpp"
+#include "waiting/replica/replica.hpp"
+#include "waiting/room/waiting_room.hpp"
+#include "waiting/terms/configured.hpp"
+#include "waiting/token/challenge.hpp"
+#include "waiting/token/token.hpp"
 
 namespace spillway::proxy {
 

@@ -10,7 +10,7 @@
 
 #include "base/time.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
-#include "waiting/ticket.hpp"
+#include "waiting/ticket/ticket.hpp"
 
 namespace spillway::proxy {
 

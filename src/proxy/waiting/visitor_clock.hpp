@@ -9,7 +9,7 @@
 #include <chrono>
 
 #include "base/time.hpp"
-#include "waiting/ticket.hpp"
+#include "waiting/ticket/ticket.hpp"
 
 namespace spillway::proxy {
 

@@ -17,8 +17,8 @@
 
 #include "base/time.hpp"
 #include "config/config.hpp"
-#include "observe/counter.hpp"
-#include "observe/snapshot.hpp"
+#include "observe/count/counter.hpp"
+#include "observe/snapshot/snapshot.hpp"
 #include "proxy/net/event_loop.hpp"
 #include "proxy/net/loop_timer.hpp"
 #include "proxy/request/client_connection.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/time.hpp"
-#include "overload/lag.hpp"
+#include "overload/signals/lag.hpp"
 #include "proxy/call/abandoned_call.hpp"
 #include "proxy/deferral/job_run.hpp"
 #include "proxy/exchange/background_refresh.hpp"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "http/problem.hpp"
-#include "http/rewrite.hpp"
-#include "http/scan.hpp"
+#include "http/message/scan.hpp"
+#include "http/outgoing/problem.hpp"
+#include "http/outgoing/rewrite.hpp"
 
 namespace spillway::proxy {
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "observe/log.hpp"
-#include "observe/worker_metrics.hpp"
+#include "observe/count/worker_metrics.hpp"
+#include "observe/log/log.hpp"
 #include "proxy/call/abandoned_call.hpp"
 #include "proxy/deferral/job_run.hpp"
 #include "proxy/exchange/background_refresh.hpp"

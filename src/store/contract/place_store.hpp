@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "store/contract/failure.hpp"
-#include "waiting/place.hpp"
-#include "waiting/token_secrets.hpp"
+#include "waiting/place/place.hpp"
+#include "waiting/token/token_secrets.hpp"
 
 namespace spillway::store {
 

@@ -1,5 +1,6 @@
 // What proxies that share a waiting room write of it, in one order: a log for each room, and now
-// and then a snapshot of all that came before. What the bytes mean is waiting/replica.hpp's.
+// and then a snapshot of all that came before. What the bytes mean is
+// waiting/replica/replica.hpp's.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 #include "store/contract/failure.hpp"
 #include "store/contract/place_store.hpp"
-#include "waiting/ticket.hpp"
+#include "waiting/ticket/ticket.hpp"
 
 namespace spillway::store {
 

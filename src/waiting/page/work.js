@@ -1,4 +1,4 @@
-// The proof of work that takes a place (waiting/challenge.hpp): the nonce with which SHA-256 (FIPS
+// The proof of work that takes a place (waiting/token/challenge.hpp): the nonce with which SHA-256 (FIPS
 // 180-4) of prefix and nonce begins with so many zero bits. With a hash of its own: crypto.subtle is
 // not there over plain HTTP, and a call of it costs more than such a hash.
 const proofOfWork = (() => {

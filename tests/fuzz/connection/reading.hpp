@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::fuzz {
 

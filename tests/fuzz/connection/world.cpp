@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "config/load.hpp"
+#include "config/file/load.hpp"
 #include "fuzz/claim.hpp"
 #include "fuzz/connection/socket_end.hpp"
 #include "fuzz/connection/stand_in.hpp"

@@ -13,7 +13,7 @@
 
 #include "fuzz/connection/messages.hpp"
 #include "fuzz/connection/script.hpp"
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "proxy/net/temp_file.hpp"
 #include "proxy/worker/worker.hpp"
 

@@ -35,9 +35,8 @@ std::vector<std::regex> comparisons_of(const std::string& any) {
 }
 
 bool is_in(const std::string& path, const std::set<std::string>& folders) {
-  return std::ranges::any_of(folders, [&path](const std::string& folder) {
-    return path.starts_with(folder + "/") && path.find('/', folder.size() + 1) == path.npos;
-  });
+  return std::ranges::any_of(
+      folders, [&path](const std::string& folder) { return path.starts_with(folder + "/"); });
 }
 
 }  // namespace

@@ -140,7 +140,8 @@ std::vector<std::string> violations(const House& house, const std::vector<Source
         found.push_back(file.path + " declares " + name + ": no arrow " + room + " -> " + to);
       }
     }
-    if (house.pure.contains(room)) check_purity(file, found);
+    if (house.pure.contains(room) || house.pure.contains(top_folder_of(room)))
+      check_purity(file, found);
   }
   for (const std::string& room : rooms) {
     if (!house.arrows.contains(room)) found.push_back("the table has no arrows for " + room);

@@ -21,7 +21,7 @@ struct House {
   // include besides their own, or forward-declare classes of. Files directly in src/ belong to the
   // room "main". A room without an entry is itself a violation.
   std::map<std::string, std::set<std::string>> arrows;
-  // Rooms without I/O, threads and clocks.
+  // Rooms without I/O, threads and clocks. The name of a folder stands for all of its rooms.
   std::set<std::string> pure;
 };
 

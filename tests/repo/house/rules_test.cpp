@@ -20,44 +20,96 @@ Rooms operator+(Rooms rooms, const Rooms& more) {
 
 // The arrows of the house, and all of them: each line may include what the lines before it name.
 House spillway() {
-  const Rooms http = {"base", "config", "http"};
-  const Rooms decisions = http + Rooms{"traffic", "resilience", "overload", "dispatch"};
+  const Rooms described = {"base", "config", "config/describe"};
+  const Rooms loaded = described + Rooms{"config/check", "config/file"};
+  const Rooms field = {"base", "config", "http/field"};
+  const Rooms message = field + Rooms{"http/caching", "http/message"};
+  const Rooms http = message + Rooms{"http/outgoing"};
+  const Rooms signals = http + Rooms{"resilience", "overload/signals"};
+  const Rooms overload =
+      signals + Rooms{"overload/limit", "overload/admission", "overload/control"};
+  const Rooms dispatch = {"dispatch/queue", "dispatch/estimate", "dispatch/discipline",
+                          "dispatch/scheduler"};
+  const Rooms decisions = overload + dispatch + Rooms{"traffic"};
   const Rooms cache = {"cache", "cache/rules", "cache/store"};
   const Rooms stores = {"store/contract", "store/sqlite", "store/postgres"};
   const Rooms deferral = stores + Rooms{"store", "jobs"};
-  const Rooms below_proxy = decisions + cache + deferral + Rooms{"waiting", "observe"};
+  const Rooms ticket = http + Rooms{"waiting/ticket"};
+  const Rooms line = ticket + Rooms{"waiting/line"};
+  const Rooms terms = line + Rooms{"waiting/resources", "waiting/terms"};
+  const Rooms session = terms + Rooms{"waiting/place", "waiting/session"};
+  const Rooms room = session + Rooms{"waiting/token", "waiting/pace", "waiting/room"};
+  const Rooms waiting = room + Rooms{"waiting/replica", "waiting/page"};
+  const Rooms counted = decisions + cache + deferral + waiting;
+  const Rooms snapshot = counted + Rooms{"observe/count", "observe/snapshot"};
+  const Rooms below_proxy = snapshot + Rooms{"observe/log", "observe/metrics", "observe/page"};
+  const Rooms scenario =
+      decisions + waiting + loaded + Rooms{"cache/rules", "jobs", "simulate/recording"};
+  const Rooms simulate =
+      scenario + Rooms{"simulate/scenario", "simulate/model", "simulate/run", "simulate/report"};
   const Rooms net = below_proxy + Rooms{"proxy/net"};
   const Rooms upstream = net + Rooms{"proxy/upstream"};
-  const Rooms generation = upstream + Rooms{"proxy/waiting", "proxy/generation"};
+  const Rooms generation = upstream + loaded + Rooms{"proxy/waiting", "proxy/generation"};
   const Rooms jobs = generation + Rooms{"proxy/jobs"};
   const Rooms request = jobs + Rooms{"proxy/request"};
   const Rooms call = request + Rooms{"proxy/visitors", "proxy/cache", "proxy/call"};
   const Rooms exchange = call + Rooms{"proxy/deferral", "proxy/exchange"};
-  const Rooms session = exchange + Rooms{"proxy/http1"};
-  const Rooms server = session + Rooms{"proxy/worker", "proxy/admin", "proxy/server"};
-  const Rooms below_store = http + Rooms{"resilience", "jobs", "waiting"};
+  const Rooms http1 = exchange + Rooms{"proxy/http1"};
+  const Rooms server = http1 + Rooms{"proxy/worker", "proxy/admin", "proxy/server"};
+  const Rooms below_store = waiting + Rooms{"resilience", "jobs"};
   return {.arrows = {{"base", {}},
                      {"config", {"base"}},
-                     {"http", {"base", "config"}},
+                     {"config/describe", {"base", "config"}},
+                     {"config/check", described},
+                     {"config/file", described + Rooms{"config/check"}},
+                     {"http/field", {"base", "config"}},
+                     {"http/caching", field},
+                     {"http/message", field},
+                     {"http/outgoing", message},
                      {"traffic", http},
                      {"resilience", {"base", "config"}},
-                     {"overload", http + Rooms{"resilience"}},
-                     {"dispatch", http},
+                     {"overload/signals", http + Rooms{"resilience"}},
+                     {"overload/limit", signals},
+                     {"overload/admission", signals},
+                     {"overload/control", signals + Rooms{"overload/limit", "overload/admission"}},
+                     {"dispatch/queue", http},
+                     {"dispatch/estimate", http},
+                     {"dispatch/discipline", http + Rooms{"dispatch/queue"}},
+                     {"dispatch/scheduler",
+                      http + Rooms{"dispatch/queue", "dispatch/estimate", "dispatch/discipline"}},
                      {"jobs", http + Rooms{"resilience"}},
-                     {"waiting", http},
+                     {"waiting/ticket", http},
+                     {"waiting/line", ticket},
+                     {"waiting/resources", line},
+                     {"waiting/terms", line + Rooms{"waiting/resources"}},
+                     {"waiting/token", terms},
+                     {"waiting/pace", ticket},
+                     {"waiting/place", line},
+                     {"waiting/session", terms + Rooms{"waiting/place"}},
+                     {"waiting/room", session + Rooms{"waiting/token", "waiting/pace"}},
+                     {"waiting/replica", room},
+                     {"waiting/page", terms + Rooms{"waiting/token"}},
                      {"store/contract", below_store},
                      {"store/sqlite", below_store + Rooms{"store/contract"}},
                      {"store/postgres", below_store + Rooms{"store/contract"}},
                      {"store", below_store + stores},
-                     {"simulate", decisions + Rooms{"cache/rules", "jobs", "waiting"}},
+                     {"simulate/recording", loaded},
+                     {"simulate/scenario", scenario},
+                     {"simulate/model", scenario + Rooms{"simulate/scenario"}},
+                     {"simulate/run", scenario + Rooms{"simulate/scenario", "simulate/model"}},
+                     {"simulate/report", loaded + Rooms{"simulate/recording"}},
                      {"cache/rules", http + Rooms{"traffic"}},
                      {"cache/store", http + Rooms{"traffic", "cache/rules"}},
                      {"cache", http + Rooms{"traffic", "cache/rules", "cache/store"}},
-                     {"observe", decisions + cache + deferral + Rooms{"waiting"}},
+                     {"observe/count", counted},
+                     {"observe/log", counted + Rooms{"observe/count"}},
+                     {"observe/snapshot", counted + Rooms{"observe/count"}},
+                     {"observe/metrics", snapshot},
+                     {"observe/page", snapshot},
                      {"proxy/net", below_proxy},
                      {"proxy/upstream", net},
                      {"proxy/waiting", net},
-                     {"proxy/generation", upstream + Rooms{"proxy/waiting"}},
+                     {"proxy/generation", upstream + loaded + Rooms{"proxy/waiting"}},
                      {"proxy/jobs", generation},
                      {"proxy/request", jobs},
                      {"proxy/visitors", request},
@@ -66,12 +118,12 @@ House spillway() {
                      {"proxy/deferral", call},
                      {"proxy/exchange", call + Rooms{"proxy/deferral"}},
                      {"proxy/http1", exchange},
-                     {"proxy/worker", session},
+                     {"proxy/worker", http1},
                      {"proxy/admin", jobs},
-                     {"proxy/server", session + Rooms{"proxy/worker", "proxy/admin"}},
-                     {"cli", below_proxy + Rooms{"simulate", "proxy/generation", "proxy/jobs",
-                                                 "proxy/server"}},
-                     {"main", server + Rooms{"simulate", "cli"}}},
+                     {"proxy/server", http1 + Rooms{"proxy/worker", "proxy/admin"}},
+                     {"cli", below_proxy + simulate +
+                                 Rooms{"proxy/generation", "proxy/jobs", "proxy/server"}},
+                     {"main", server + simulate + Rooms{"cli"}}},
           .pure = {"base", "http", "traffic", "resilience", "overload", "dispatch", "jobs",
                    "waiting", "cache/rules"}};
 }
@@ -94,7 +146,7 @@ std::vector<std::string> violations_with(const SourceFile& more) {
       {"base/README.md", ""},
       {"base/time.hpp", "#include <chrono>\n"},
       {"http/README.md", ""},
-      {"http/head.hpp", "#include \"base/time.hpp\"\n"},
+      {"http/message/head.hpp", "#include \"base/time.hpp\"\n"},
       {"proxy/README.md", ""},
       {"proxy/net/stream.hpp", "#include <thread>\n"},
       {"proxy/worker/worker.hpp", "#include \"proxy/net/stream.hpp\"\nclass Worker final {\n};\n"}};
@@ -134,10 +186,12 @@ TEST_CASE("a made-up house in order has no violations") {
 
 TEST_CASE("a made-up violation of each rule is reported") {
   SUBCASE("arrows") {
-    CHECK(reported({"http/head.hpp", "#include \"proxy/net/stream.hpp\"\n"}, "http -> proxy/net"));
+    CHECK(reported({"http/message/head.hpp", "#include \"proxy/net/stream.hpp\"\n"},
+                   "http/message -> proxy/net"));
     CHECK(reported({"proxy/net/pipe.hpp", "#include \"proxy/worker/worker.hpp\"\n"},
                    "proxy/net -> proxy/worker"));
-    CHECK(reported({"base/ids.hpp", "  #  include <http/head.hpp>\n"}, "base -> http"));
+    CHECK(reported({"base/ids.hpp", "  #  include <http/message/head.hpp>\n"},
+                   "base -> http/message"));
     CHECK(listed(violations_with({"cellar/wine.hpp", ""})) ==
           "cellar has no README.md\nthe table has no arrows for cellar\n");
   }
@@ -149,8 +203,8 @@ TEST_CASE("a made-up violation of each rule is reported") {
     CHECK(violations_with({"proxy/net/pipe.hpp", "class logger;  // of a library\n"}).empty());
   }
   SUBCASE("circles") {
-    CHECK(violations_with({"base/time.hpp", "#include \"http/head.hpp\"\n"}).back() ==
-          "circle: base/time.hpp -> http/head.hpp -> base/time.hpp");
+    CHECK(violations_with({"base/time.hpp", "#include \"http/message/head.hpp\"\n"}).back() ==
+          "circle: base/time.hpp -> http/message/head.hpp -> base/time.hpp");
     CHECK(listed(circles({{"a", {"b"}}, {"b", {"c", "d"}}, {"c", {"a"}}, {"d", {}}})) ==
           "a -> b -> c -> a\n");
     CHECK(circles({{"a", {"b", "c"}}, {"b", {"c"}}, {"c", {}}}).empty());
@@ -162,31 +216,33 @@ TEST_CASE("a made-up violation of each rule is reported") {
           "sys/socket.h", "netinet/in.h", "arpa/ftp.h", "unistd.h", "fstream", "filesystem",
           "ctime", "random", "spdlog/spdlog.h"}) {
       CAPTURE(impure);
-      CHECK(reported({"http/body.hpp", "#include <" + impure + ">\n"}, "includes <" + impure));
+      CHECK(reported({"http/message/body.hpp", "#include <" + impure + ">\n"},
+                     "includes <" + impure));
       CHECK(violations_with({"proxy/net/body.hpp", "#include <" + impure + ">\n"}).empty());
     }
     for (const std::string pure :
          {"atomic", "chrono", "boost/beast/http/verb.hpp", "boost/beast/core/string_type.hpp",
           "boost/intrusive/list.hpp", "arpa/inet.h"}) {
       CAPTURE(pure);
-      CHECK(violations_with({"http/body.hpp", "#include <" + pure + ">\n"}).empty());
+      CHECK(violations_with({"http/message/body.hpp", "#include <" + pure + ">\n"}).empty());
     }
   }
   SUBCASE("purity of time") {
-    CHECK(reported({"http/body.cpp", "auto t = Clock::now();\n"}, "asks the clock"));
-    CHECK(violations_with({"http/body.cpp", "int x;  // never calls Clock::now()\n"}).empty());
+    CHECK(reported({"http/message/body.cpp", "auto t = Clock::now();\n"}, "asks the clock"));
+    CHECK(violations_with({"http/message/body.cpp", "int x;  // never calls Clock::now()\n"})
+              .empty());
     CHECK(violations_with({"proxy/net/body.cpp", "auto t = Clock::now();\n"}).empty());
   }
   SUBCASE("length") {
     std::string lines;
     for (int n = 0; n < 400; ++n) lines += "\n";
-    CHECK(violations_with({"http/body.cpp", lines}).empty());
-    CHECK(reported({"http/body.cpp", lines + "\n"}, "has 401 lines"));
+    CHECK(violations_with({"http/message/body.cpp", lines}).empty());
+    CHECK(reported({"http/message/body.cpp", lines + "\n"}, "has 401 lines"));
   }
   SUBCASE("names") {
-    CHECK(reported({"http/string_utils.hpp", ""}, "does not say"));
-    CHECK(reported({"http/helper.hpp", ""}, "does not say"));
-    CHECK(violations_with({"http/commonplace.hpp", ""}).empty());
+    CHECK(reported({"http/message/string_utils.hpp", ""}, "does not say"));
+    CHECK(reported({"http/message/helper.hpp", ""}, "does not say"));
+    CHECK(violations_with({"http/message/commonplace.hpp", ""}).empty());
   }
   SUBCASE("a README.md in each folder") {
     CHECK(reported({"traffic/routes.hpp", ""}, "traffic has no README.md"));

@@ -126,7 +126,7 @@ TEST_CASE("every configuration that the README shows is accepted") {
 }
 
 TEST_CASE("operations.md names every key that takes a restart") {
-  const auto keys = matches(read("src/config/reload.cpp"), "\"\\$\\.([a-z_.]+)\"");
+  const auto keys = matches(read("src/config/file/reload.cpp"), "\"\\$\\.([a-z_.]+)\"");
   CHECK(keys.size() >= 10);
   const std::string text = read("docs/operations.md");
   const auto from = text.find("\n## Reload\n");

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "http/ascii.hpp"
+#include "http/field/ascii.hpp"
 #include "system/integration/jobs_operator.hpp"
 #include "system/integration/wire.hpp"
 

@@ -9,7 +9,7 @@
 #include "base/time_text.hpp"
 #include "system/integration/jobs_operator.hpp"
 #include "system/integration/sale.hpp"
-#include "waiting/start.hpp"
+#include "waiting/terms/start.hpp"
 
 using namespace spillway;
 using namespace spillway::support;

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "config/document.hpp"
-#include "config/effective.hpp"
-#include "config/reference.hpp"
-#include "config/schema.hpp"
+#include "config/describe/effective.hpp"
+#include "config/describe/reference.hpp"
+#include "config/describe/schema.hpp"
+#include "config/file/document.hpp"
 #include "support/places.hpp"
 #include "unit/config/support.hpp"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "config/load.hpp"
+#include "config/file/load.hpp"
 #include "support/places.hpp"
 
 namespace spillway::config {

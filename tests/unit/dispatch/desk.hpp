@@ -8,7 +8,7 @@
 
 #include "base/time.hpp"
 #include "config/config.hpp"
-#include "dispatch/scheduler.hpp"
+#include "dispatch/scheduler/scheduler.hpp"
 
 namespace spillway::dispatch {
 

@@ -1,7 +1,7 @@
 // Requests that are late in their class's queue and move to the next lower one.
 #include <doctest/doctest.h>
 
-#include "dispatch/scheduler.hpp"
+#include "dispatch/scheduler/scheduler.hpp"
 #include "unit/dispatch/desk.hpp"
 
 using namespace spillway;

@@ -9,8 +9,8 @@
 
 #include "base/time.hpp"
 #include "config/config.hpp"
-#include "dispatch/discipline.hpp"
-#include "dispatch/queues.hpp"
+#include "dispatch/discipline/discipline.hpp"
+#include "dispatch/queue/queues.hpp"
 
 namespace spillway::dispatch {
 

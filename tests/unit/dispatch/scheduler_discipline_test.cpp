@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "dispatch/scheduler.hpp"
+#include "dispatch/scheduler/scheduler.hpp"
 #include "unit/dispatch/desk.hpp"
 #include "unit/dispatch/shift.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "dispatch/scheduler.hpp"
+#include "dispatch/scheduler/scheduler.hpp"
 #include "unit/dispatch/desk.hpp"
 
 using namespace spillway;

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "dispatch/discipline.hpp"
+#include "dispatch/discipline/discipline.hpp"
 #include "unit/dispatch/lines.hpp"
 
 using namespace spillway;

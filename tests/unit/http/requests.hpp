@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "http/framing.hpp"
-#include "http/head.hpp"
-#include "http/rewrite.hpp"
-#include "http/scan.hpp"
+#include "http/message/framing.hpp"
+#include "http/message/head.hpp"
+#include "http/message/scan.hpp"
+#include "http/outgoing/rewrite.hpp"
 
 namespace spillway::http {
 

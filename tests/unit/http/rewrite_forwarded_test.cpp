@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "http/rewrite.hpp"
+#include "http/outgoing/rewrite.hpp"
 #include "unit/http/requests.hpp"
 
 using namespace spillway;

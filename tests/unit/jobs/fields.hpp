@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "http/field_list.hpp"
+#include "http/field/field_list.hpp"
 
 namespace spillway::jobs {
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <thread>
 
-#include "observe/metric_collector.hpp"
-#include "observe/worker_metrics.hpp"
+#include "observe/count/worker_metrics.hpp"
+#include "observe/metrics/metric_collector.hpp"
 #include "sample.hpp"
 
 namespace spillway::observe {

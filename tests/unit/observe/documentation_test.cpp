@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/reason.hpp"
-#include "observe/log.hpp"
-#include "observe/metric_collector.hpp"
-#include "observe/server_failure.hpp"
+#include "observe/count/server_failure.hpp"
+#include "observe/log/log.hpp"
+#include "observe/metrics/metric_collector.hpp"
 #include "sample.hpp"
 #include "support/places.hpp"
 #include "touched.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "config/config.hpp"
-#include "observe/snapshot.hpp"
+#include "observe/snapshot/snapshot.hpp"
 
 namespace spillway::observe {
 

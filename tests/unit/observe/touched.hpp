@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "observe/worker_metrics.hpp"
+#include "observe/count/worker_metrics.hpp"
 #include "sample.hpp"
 
 namespace spillway::observe {

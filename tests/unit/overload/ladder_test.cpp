@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "overload/state.hpp"
+#include "overload/signals/state.hpp"
 
 using namespace spillway;
 using namespace spillway::overload;

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "overload/histogram.hpp"
-#include "overload/shard.hpp"
-#include "overload/signals.hpp"
-#include "overload/tenant_shard.hpp"
+#include "overload/signals/histogram.hpp"
+#include "overload/signals/shard.hpp"
+#include "overload/signals/signals.hpp"
+#include "overload/signals/tenant_shard.hpp"
 
 using namespace spillway;
 using namespace spillway::overload;

@@ -40,7 +40,8 @@ std::optional<double> constant(const std::string& code, const std::string& name)
 // Of the row's own file, or of the one that it names before the constant.
 std::string code_of(const std::string& name) {
   std::string code;
-  for (const char* room : {"overload/", "dispatch/"}) {
+  for (const char* room : {"overload/signals/", "overload/limit/", "overload/admission/",
+                           "overload/control/", "dispatch/scheduler/", "dispatch/estimate/"}) {
     for (const char* ending : {".hpp", ".cpp"}) code += read(room + name + ending);
   }
   std::erase(code, '\'');  // between digits

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "overload/decide.hpp"
-#include "overload/decision_record.hpp"
+#include "overload/admission/decide.hpp"
+#include "overload/admission/decision_record.hpp"
 
 using namespace spillway;
 using namespace spillway::overload;

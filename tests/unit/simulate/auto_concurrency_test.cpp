@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "simulate/simulation.hpp"
+#include "simulate/run/simulation.hpp"
 #include "unit/simulate/scenarios.hpp"
 
 namespace spillway::simulate {

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "simulate/json.hpp"
-#include "simulate/plot.hpp"
-#include "simulate/table.hpp"
+#include "simulate/report/json.hpp"
+#include "simulate/report/plot.hpp"
+#include "simulate/report/table.hpp"
 #include "unit/simulate/recordings.hpp"
 #include "unit/simulate/xml.hpp"
 

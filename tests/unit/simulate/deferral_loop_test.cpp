@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "simulate/built_in.hpp"
-#include "simulate/deferral_rules.hpp"
-#include "simulate/json.hpp"
-#include "simulate/simulation.hpp"
-#include "simulate/states.hpp"
-#include "simulate/visitors_model.hpp"
+#include "simulate/model/deferral_rules.hpp"
+#include "simulate/model/visitors_model.hpp"
+#include "simulate/report/json.hpp"
+#include "simulate/report/states.hpp"
+#include "simulate/run/simulation.hpp"
+#include "simulate/scenario/built_in.hpp"
 #include "unit/simulate/scenarios.hpp"
 
 namespace spillway::simulate {

@@ -4,7 +4,7 @@
 // this does not help.
 #include <doctest/doctest.h>
 
-#include "simulate/simulation.hpp"
+#include "simulate/run/simulation.hpp"
 #include "unit/simulate/scenarios.hpp"
 
 namespace spillway::simulate {

@@ -8,9 +8,9 @@
 #include <queue>
 #include <vector>
 
-#include "simulate/proxy_model.hpp"
-#include "simulate/scenario.hpp"
-#include "simulate/traffic_source.hpp"
+#include "simulate/model/proxy_model.hpp"
+#include "simulate/model/traffic_source.hpp"
+#include "simulate/scenario/scenario.hpp"
 
 namespace spillway::simulate {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "simulate/simulation.hpp"
+#include "simulate/run/simulation.hpp"
 #include "unit/simulate/scenarios.hpp"
 
 namespace spillway::simulate {

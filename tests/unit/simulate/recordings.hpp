@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "simulate/recording.hpp"
+#include "simulate/recording/recording.hpp"
 
 namespace spillway::simulate {
 

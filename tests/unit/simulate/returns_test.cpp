@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "simulate/simulation.hpp"
+#include "simulate/run/simulation.hpp"
 #include "unit/simulate/scenarios.hpp"
 
 namespace spillway::simulate {

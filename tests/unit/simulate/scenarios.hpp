@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "simulate/recording.hpp"
-#include "simulate/scenario.hpp"
-#include "simulate/scenario_file.hpp"
+#include "simulate/recording/recording.hpp"
+#include "simulate/scenario/scenario.hpp"
+#include "simulate/scenario/scenario_file.hpp"
 
 namespace spillway::simulate {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "config/load.hpp"
-#include "simulate/simulation.hpp"
-#include "simulate/table.hpp"
+#include "config/file/load.hpp"
+#include "simulate/report/table.hpp"
+#include "simulate/run/simulation.hpp"
 #include "support/places.hpp"
 #include "unit/simulate/scenarios.hpp"
 

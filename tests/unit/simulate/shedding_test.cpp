@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "simulate/simulation.hpp"
+#include "simulate/run/simulation.hpp"
 #include "unit/simulate/gate_drive.hpp"
 #include "unit/simulate/scenarios.hpp"
 

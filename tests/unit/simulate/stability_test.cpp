@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "simulate/built_in.hpp"
-#include "simulate/simulation.hpp"
+#include "simulate/run/simulation.hpp"
+#include "simulate/scenario/built_in.hpp"
 #include "unit/simulate/scenarios.hpp"
 
 namespace spillway::simulate {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "scenarios.hpp"
-#include "simulate/json.hpp"
-#include "simulate/simulation.hpp"
-#include "simulate/table.hpp"
-#include "simulate/visitors_model.hpp"
+#include "simulate/model/visitors_model.hpp"
+#include "simulate/report/json.hpp"
+#include "simulate/report/table.hpp"
+#include "simulate/run/simulation.hpp"
 
 namespace spillway::simulate {
 namespace {

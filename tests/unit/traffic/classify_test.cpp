@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "http/framing.hpp"
+#include "http/message/framing.hpp"
 
 using namespace spillway;
 using namespace spillway::traffic;

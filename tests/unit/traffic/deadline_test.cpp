@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "traffic/classify.hpp"
 
 using namespace spillway;

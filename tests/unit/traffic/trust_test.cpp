@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "http/framing.hpp"
+#include "http/message/framing.hpp"
 #include "traffic/classify.hpp"
 
 using namespace spillway;

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "traffic/token_cache.hpp"
 
 namespace spillway::traffic {

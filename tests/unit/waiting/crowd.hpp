@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/random.hpp"
-#include "waiting/waiting_room.hpp"
+#include "waiting/room/waiting_room.hpp"
 
 namespace spillway::waiting {
 

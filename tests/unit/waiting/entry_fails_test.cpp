@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "crowd.hpp"
-#include "waiting/waiting_room.hpp"
+#include "waiting/room/waiting_room.hpp"
 
 namespace spillway::waiting {
 namespace {

@@ -1,6 +1,6 @@
 // Estimates are what they say: over hours of a room with sessions of random length, four of five
 // calls come within the range that was told first.
-#include "waiting/told.hpp"
+#include "waiting/pace/told.hpp"
 
 #include <doctest/doctest.h>
 

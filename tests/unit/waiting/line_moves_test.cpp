@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "crowd.hpp"
-#include "waiting/line.hpp"
+#include "waiting/line/line.hpp"
 
 namespace spillway::waiting {
 

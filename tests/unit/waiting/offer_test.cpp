@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "waiting/token.hpp"
+#include "waiting/token/token.hpp"
 
 #include "crowd.hpp"
 

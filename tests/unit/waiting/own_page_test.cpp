@@ -9,9 +9,9 @@
 
 #include "config/page_template.hpp"
 #include "unit/waiting/page_parts.hpp"
-#include "waiting/page_assets.hpp"
-#include "waiting/page_language.hpp"
-#include "waiting/waiting_page.hpp"
+#include "waiting/page/page_assets.hpp"
+#include "waiting/page/page_language.hpp"
+#include "waiting/page/waiting_page.hpp"
 
 namespace spillway::waiting {
 namespace {

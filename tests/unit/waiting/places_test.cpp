@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 #include "crowd.hpp"
-#include "waiting/token.hpp"
+#include "waiting/token/token.hpp"
 
 namespace spillway::waiting {
 namespace {

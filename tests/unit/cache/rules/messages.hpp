@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 
 namespace spillway::cache {
 

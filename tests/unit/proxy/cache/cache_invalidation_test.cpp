@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/response_reader.hpp"
+#include "http/message/response_reader.hpp"
 #include "unit/cache/rules/asking.hpp"
 #include "unit/proxy/request/lone_request.hpp"
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "http/framing.hpp"
+#include "http/message/framing.hpp"
 #include "proxy/cache/cache_fill.hpp"
 #include "proxy/call/upstream_call.hpp"
 #include "unit/proxy/call/stepped_server.hpp"

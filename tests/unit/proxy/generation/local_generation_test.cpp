@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "config/load.hpp"
+#include "config/file/load.hpp"
 
 namespace spillway::proxy {
 namespace {

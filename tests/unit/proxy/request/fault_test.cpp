@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "http/problem.hpp"
+#include "http/outgoing/problem.hpp"
 #include "jobs/deferral_rule.hpp"
 #include "support/places.hpp"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "overload/plan.hpp"
+#include "overload/admission/plan.hpp"
 #include "proxy/call/abandoned_call.hpp"
 #include "proxy/exchange/background_refresh.hpp"
 #include "proxy/generation/generation.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "http/framing.hpp"
+#include "http/message/framing.hpp"
 #include "proxy/request/request_context.hpp"
 #include "unit/proxy/request/lone_process.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/framing.hpp"
+#include "http/message/framing.hpp"
 #include "unit/proxy/request/lone_process.hpp"
 #include "unit/proxy/request/scripted_session.hpp"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/reason.hpp"
-#include "http/body.hpp"
+#include "http/message/body.hpp"
 #include "proxy/request/client_session.hpp"
 #include "proxy/request/successor.hpp"
 

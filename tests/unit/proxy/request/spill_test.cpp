@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "http/head.hpp"
+#include "http/message/head.hpp"
 #include "proxy/request/request_context.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/proxy/request/lone_process.hpp"

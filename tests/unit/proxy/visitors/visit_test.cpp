@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/framing.hpp"
+#include "http/message/framing.hpp"
 
 namespace spillway::proxy {
 namespace {

@@ -1,0 +1,76 @@
+#include "config/check/check_upstreams.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "config/check/own_address.hpp"
+
+namespace spillway::config {
+namespace {
+
+// Two keys of one object, the first of which may not be above the second.
+void check_order(const std::string& path, std::string_view lower_key, std::int64_t lower,
+                 std::string_view upper_key, std::int64_t upper, Findings& findings) {
+  if (lower <= upper) return;
+  findings.report_order(path + "." + std::string(lower_key), std::to_string(lower), "up to",
+                        path + "." + std::string(upper_key), std::to_string(upper));
+}
+
+void check_circuit_breaker(const CircuitBreaker& breaker, const std::string& path,
+                           Findings& findings) {
+  if (breaker.consecutive_failures == 0 && breaker.failure_rate == 0) {
+    findings.report(path + ".consecutive_failures",
+                    "found 0, and " + path + ".failure_rate is 0: the circuit would never open",
+                    path + ".failure_rate");
+  }
+  check_order(path, "open_ms", breaker.open.count(), "max_open_ms", breaker.max_open.count(),
+              findings);
+}
+
+void check_health_check(HealthCheck& check, const std::string& path, Findings& findings) {
+  if (!findings.is_given(path + ".timeout_ms"))
+    check.timeout = std::min(check.timeout, check.interval);
+  check_order(path, "min_status", check.min_status, "max_status", check.max_status, findings);
+  check_order(path, "timeout_ms", check.timeout.count(), "interval_ms", check.interval.count(),
+              findings);
+}
+
+// As written; names are resolved when the configuration takes effect.
+void check_loop(const Config& config, const std::vector<std::string>& servers,
+                const std::string& path, Findings& findings) {
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    const std::string found = "found " + shown(servers[i]) + ", where ";
+    if (is_own_server(address_of(config.listen), servers[i])) {
+      findings.report(element(path, i),
+                      found + "$.listen accepts: requests would come back for ever",
+                      "$.listen.port");
+    } else if (is_own_server(address_of(config.admin), servers[i])) {
+      findings.report(element(path, i),
+                      found + "$.admin accepts: the admin listener would be open to all clients",
+                      "$.admin.port");
+    }
+  }
+}
+
+}  // namespace
+
+void check_upstreams(Config& config, Findings& findings) {
+  for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
+    const std::string path = element("$.upstreams", i);
+    Upstream& upstream = config.upstreams[i];
+    check_loop(config, upstream.servers, path + ".servers", findings);
+    if (upstream.circuit_breaker) {
+      check_circuit_breaker(*upstream.circuit_breaker, path + ".circuit_breaker", findings);
+    }
+    if (upstream.health_check) {
+      check_health_check(*upstream.health_check, path + ".health_check", findings);
+    }
+    check_order(path + ".ejection", "base_ms", upstream.ejection.base.count(), "max_ms",
+                upstream.ejection.max.count(), findings);
+    check_order(path + ".retries", "backoff_ms", upstream.retries.backoff.count(), "max_backoff_ms",
+                upstream.retries.max_backoff.count(), findings);
+  }
+}
+
+}  // namespace spillway::config

@@ -1,0 +1,103 @@
+// How long a route's answers take at low load, and by how many times that a latency is exceeded:
+// latencies of cheap and expensive routes become comparable, and a change of the mix is no change
+// of their distribution.
+//
+// The usual time is the geometric mean, from dispatch to the response head. The first sixty-four
+// samples of a route count alike; then each counts for the time since the one before, but as a 64th
+// at most, so that those older than ten minutes have lost most of their weight however many there
+// are. One owner (a worker), not thread-safe; allocates nothing after construction.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+#include "dispatch/estimate/log_time.hpp"
+
+namespace spillway::dispatch {
+
+class QuietLatency {
+ public:
+  static constexpr std::uint32_t kEnoughSamples = 20;
+  static constexpr Duration kMemory = std::chrono::minutes(10);
+  static constexpr double kLateTimes = 5;
+  static constexpr double kLateSpreads = 3;  // standard deviations of the logarithm
+  static constexpr Duration kLeastLate = std::chrono::milliseconds(200);
+  static constexpr Duration kLateIfUnknown = std::chrono::seconds(1);
+
+  // RouteIds are below `routes`.
+  explicit QuietLatency(std::size_t routes) : routes_(routes) {}
+
+  // `latency` / the route's usual one; nullopt: not known, with fewer than twenty samples.
+  std::optional<double> relative(RouteId route, LogTime latency) const {
+    const Route& one = routes_[index(route)];
+    if (one.samples < kEnoughSamples) return std::nullopt;
+    return std::exp(latency - one.log_mean);
+  }
+
+  // Whether a response is overdue after `waited`: the server has not begun with the request, or is
+  // slow. For less than a second that goes by the spread, too: some requests of a route may always
+  // take much longer than the others. A route of which too little is known counts as slow as the
+  // slowest of the others; after kLateIfUnknown it is late in any case.
+  bool is_late(RouteId route, Duration waited) const {
+    if (waited < kLeastLate) return false;
+    const Route& its = routes_[index(route)];
+    const bool is_known = its.samples >= kEnoughSamples;
+    if (!is_known && waited >= kLateIfUnknown) return true;
+    const Route& like = is_known ? its : routes_[slowest_];
+    if (like.samples < kEnoughSamples) return false;
+    const double log_times = LogTime(waited) - like.log_mean;
+    if (log_times < std::log(kLateTimes)) return false;
+    return waited >= kLateIfUnknown || log_times >= kLateSpreads * std::sqrt(like.log_variance);
+  }
+
+  // An answer at low load.
+  void learn(RouteId route, LogTime latency, TimePoint now) {
+    Route& one = routes_[index(route)];
+    if (one.samples < kAlike) ++one.samples;
+    const double passed = to_seconds(now - one.last) / to_seconds(kMemory);
+    const double weight =
+        one.samples < kAlike ? 1.0 / one.samples : std::clamp(passed, 0.0, 1.0 / kAlike);
+    const double off = latency - one.log_mean;
+    one.log_mean += weight * off;
+    one.log_variance = (1 - weight) * (one.log_variance + weight * off * off);
+    one.last = now;
+    consider_slowest(route);
+  }
+
+  // As `former` knows `its` route.
+  void continue_from(RouteId route, const QuietLatency& former, RouteId its) {
+    routes_[index(route)] = former.routes_[index(its)];
+    consider_slowest(route);
+  }
+
+ private:
+  static constexpr std::uint32_t kAlike = 64;
+
+  struct Route {
+    double log_mean = 0;  // of seconds
+    double log_variance = 0;
+    std::uint32_t samples = 0;
+    TimePoint last{};
+  };
+
+  // Where the slowest has become quicker than another, that one takes its place with its next
+  // answer.
+  void consider_slowest(RouteId route) {
+    const Route& one = routes_[index(route)];
+    const Route& slowest = routes_[slowest_];
+    if (one.samples < kEnoughSamples) return;
+    if (slowest.samples < kEnoughSamples || one.log_mean > slowest.log_mean)
+      slowest_ = index(route);
+  }
+
+  std::vector<Route> routes_;
+  std::size_t slowest_ = 0;  // of those with enough samples
+};
+
+}  // namespace spillway::dispatch

@@ -1,0 +1,43 @@
+// Field names as CGI and its heirs tell a program of them (RFC 3875 section 4.1.18): without case,
+// and with an underscore for each hyphen. lighttpd and others have one for every character that is
+// neither a letter nor a digit, so that X.Real+IP is X-Real-IP to what runs behind them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "http/field/ascii.hpp"
+
+namespace spillway::http {
+
+namespace detail {
+constexpr std::array<char, 256> cgi_characters() {
+  std::array<char, 256> table{};
+  for (int i = 0; i < 256; ++i) {
+    const char c = static_cast<char>(i);
+    table[static_cast<std::size_t>(i)] = is_alpha(c) || is_digit(c) ? to_lower(c) : '-';
+  }
+  return table;
+}
+inline constexpr std::array<char, 256> kCgi = cgi_characters();
+}  // namespace detail
+
+// In lower case, and a hyphen for each character that becomes an underscore there.
+constexpr char cgi_folded(char c) { return detail::kCgi[static_cast<unsigned char>(c)]; }
+
+// Whether `name` has a character other than a hyphen that becomes an underscore there.
+constexpr bool is_ambiguous_to_cgi(std::string_view name) {
+  for (const char c : name) {
+    if (cgi_folded(c) == '-' && c != '-') return true;
+  }
+  return false;
+}
+
+// Whether such a program cannot tell the two names apart.
+constexpr bool are_one_to_cgi(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return cgi_folded(x) == cgi_folded(y); });
+}
+
+}  // namespace spillway::http

@@ -1,0 +1,15 @@
+// Waiting rooms as /state shows them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "observe/snapshot/snapshot.hpp"
+
+namespace spillway::observe {
+
+// One of them.
+nlohmann::ordered_json waiting_room_report(const WaitingRoomSnapshot& room);
+nlohmann::ordered_json waiting_rooms_report(const std::vector<WaitingRoomSnapshot>& rooms);
+
+}  // namespace spillway::observe

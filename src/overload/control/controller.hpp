@@ -1,0 +1,97 @@
+// The control loop of one upstream. Each tick turns the workers' counters into signals, the signals
+// into a state, and the state and the tenants' demand into an admission plan. Driven by the proxy's
+// control thread and by the simulator.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/reason.hpp"
+#include "base/state.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "overload/admission/plan.hpp"
+#include "overload/admission/queue_order.hpp"
+#include "overload/admission/rules.hpp"
+#include "overload/control/budget_hold.hpp"
+#include "overload/control/limit_regulator.hpp"
+#include "overload/control/server_weights.hpp"
+#include "overload/control/share_regulator.hpp"
+#include "overload/control/shed_scope.hpp"
+#include "overload/control/source_alarm.hpp"
+#include "overload/control/tenant_share.hpp"
+#include "overload/control/unmet_latency.hpp"
+#include "overload/limit/concurrency_limit.hpp"
+#include "overload/limit/limit_sampler.hpp"
+#include "overload/signals/signals.hpp"
+#include "overload/signals/state.hpp"
+
+namespace spillway::overload {
+
+struct Tick {
+  std::optional<Transition> transition;
+  std::shared_ptr<const AdmissionPlan> plan;  // to publish; null: unchanged
+  std::uint32_t limit = 0;                    // see Controller::limit()
+  bool found_futile = false;                  // SHEDDING_DOES_NOT_HELP begins now
+  bool source_began = false;  // one source alone takes errors over the threshold (left_out)
+  bool source_ended = false;
+};
+
+class Controller {
+ public:
+  Controller(const config::Config& config, const config::Upstream& upstream);
+
+  // Inherits state, limit and what is known of low load from the same upstream's controller in the
+  // former configuration; rules and bounds are the new ones. To be called before the first tick.
+  void continue_from(const Controller& former, TimePoint now);
+
+  // Every upstream.overload.tick. `now` never goes back.
+  Tick tick(const TickInput& input, TimePoint now);
+
+  const OverloadSignals& signals() const { return signals_; }  // of the last tick
+  State state() const { return machine_.state(); }
+  Reason reason() const;
+  // Requests that may run at once while all servers are in rotation: of `"concurrency": "auto"` as
+  // found, else `concurrency` or, for the tail latency, fewer (LimitRegulator).
+  std::uint32_t limit() const { return found_ ? found_->limit() : regulator_.limit(); }
+  // Of several servers, by which that limit is divided among them; none: equally.
+  std::span<const double> server_weights() const {
+    return weights_ ? weights_->weights() : std::span<const double>();
+  }
+  std::optional<TimePoint> since() const { return machine_.since(); }  // see StateMachine
+  // In force: never null, State::normal before the first tick.
+  const std::shared_ptr<const AdmissionPlan>& plan() const { return plan_; }
+
+ private:
+  Cause cause() const;
+  double timeouts() const;
+  bool are_late() const;
+  bool is_holding() const;
+  bool is_latency_futile() const { return regulator_.is_futile() || unmet_.is_on(); }
+  bool is_futile() const { return is_latency_futile() || shares_.is_futile(); }
+  ShedLevels levels() const;
+  void follow_rotation(const InRotation& rotation, TimePoint now);
+  void move_limit(const TickInput& input, const std::optional<LimitSample>& sample, TimePoint now);
+
+  bool fairness_;
+  SignalWindow window_;
+  StateMachine machine_;
+  LimitRegulator regulator_;
+  std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
+  UnmetLatency unmet_;                       // likewise
+  std::optional<ServerWeights> weights_;     // likewise, of several servers
+  LimitSampler sampler_;
+  std::size_t servers_in_ = 0;  // in rotation; 0: not known yet
+  bool moves_;                  // the limit; not in shadow mode, where it holds nothing back
+  BudgetHold budgets_;
+  QueueOrderChoice order_;
+  ShedScope scope_;
+  ShareRegulator shares_;
+  RuleTables rules_;
+  TenantShare share_;
+  SourceAlarm source_;
+  OverloadSignals signals_;
+  std::shared_ptr<const AdmissionPlan> plan_;
+};
+
+}  // namespace spillway::overload

@@ -1,0 +1,92 @@
+#include "overload/control/relief_trial.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace spillway::overload {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kLongestRefusing = 320s;
+// Of the refusing its end counts: before that the share still grew.
+constexpr Duration kCountedRefusing = 8s;
+// What was let in is at work, and the errors of before are answered.
+constexpr Duration kLetInSettles = 1s;
+constexpr Duration kLetIn = 5s;
+// Refusing relieves if the error rate is at most this part of what it is without.
+constexpr double kRelief = 0.8;
+// Of all that were let in; of a class, while it is refused.
+constexpr std::uint64_t kEnoughLetIn = 20, kEnoughOfClass = 10;
+// Standard deviations of a difference by which a trial ends early.
+constexpr double kClear = 3;
+
+struct Rates {
+  double refused = 0, let_in = 0;
+  double deviation = 0;  // of refused / kRelief - let_in, by chance
+  std::uint64_t answers = 0;
+};
+
+// Of the classes that have answers enough while they are refused.
+Rates rates_of(const ClassAnswers& refused, const ClassAnswers& let_in) {
+  Rates rates;
+  double failed = 0, expected = 0, variance = 0;
+  for (std::size_t i = 0; i < refused.by.size(); ++i) {
+    const ClassAnswers::One& with = refused.by[i];
+    const ClassAnswers::One& without = let_in.by[i];
+    if (with.all() < kEnoughOfClass) continue;
+    const double part = double(without.all());
+    const auto spread = [](const ClassAnswers::One& one) {
+      return one.error_rate() * (1 - one.error_rate()) / std::max(1.0, double(one.all()));
+    };
+    failed += without.failed;
+    expected += with.error_rate() * part;
+    variance += part * part * (spread(with) / (kRelief * kRelief) + spread(without));
+    rates.answers += without.all();
+  }
+  if (rates.answers == 0) return rates;
+  const auto all = double(rates.answers);
+  rates.let_in = failed / all;
+  rates.refused = expected / all;
+  rates.deviation = std::sqrt(variance) / all;
+  return rates;
+}
+
+}  // namespace
+
+ReliefTrial::Verdict ReliefTrial::step(const ClassAnswers& answers, bool is_refusing,
+                                       TimePoint now) {
+  const ClassAnswers growth = last_at_ ? answers.since(last_) : ClassAnswers{};
+  const Duration passed = last_at_ ? now - *last_at_ : Duration{0};
+  last_ = answers;
+  last_at_ = now;
+  if (released_) return count_let_in(growth, now);
+  if (is_refusing) count_refused(growth, passed, now);
+  return Verdict::none;
+}
+
+void ReliefTrial::count_refused(const ClassAnswers& growth, Duration passed, TimePoint now) {
+  refused_for_ += passed;
+  if (refused_for_ > interval_ - kCountedRefusing) refused_ += growth;
+  if (refused_for_ >= interval_) released_ = now;
+}
+
+ReliefTrial::Verdict ReliefTrial::count_let_in(const ClassAnswers& growth, TimePoint now) {
+  const Duration passed = now - *released_;
+  if (passed <= kLetInSettles) return Verdict::none;
+  let_in_ += growth;
+  const Rates rates = rates_of(refused_, let_in_);
+  const bool is_known = rates.answers >= kEnoughLetIn && rates.let_in > 0;
+  const bool relieves = rates.refused <= kRelief * rates.let_in;
+  const bool is_clear =
+      is_known && rates.let_in - rates.refused / kRelief > kClear * rates.deviation;
+  if (!is_clear && passed < kLetInSettles + kLetIn) return Verdict::none;
+  released_.reset();
+  refused_ = let_in_ = {};
+  refused_for_ = Duration{0};
+  interval_ = relieves || !is_known ? std::min(2 * interval_, kLongestRefusing) : kFirstRefusing;
+  if (is_known) last_verdict_ = relieves ? Verdict::relieves : Verdict::futile;
+  return is_known ? last_verdict_ : Verdict::none;
+}
+
+}  // namespace spillway::overload

@@ -1,0 +1,190 @@
+#include "overload/control/share_regulator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace spillway::overload {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Classes per second, of three, at the enter threshold and below the exit threshold. Slower than
+// the signals, which are measured over one to two seconds, so that one step is seen before the next
+// is taken.
+constexpr double kUp = 0.25;
+constexpr double kDown = 0.1;
+// For a signal that is as many times above or below its threshold.
+constexpr double kFastestUp = 3;
+constexpr double kFastestDown = 10;
+// Refusing helps if the signal is down to this part of what it was, this long after all classes
+// but the highest were refused as far as possible.
+constexpr double kHelped = 0.8;
+constexpr Duration kTrial = 8s;
+// Of the time: an event loop that runs for so much of it has no time to spare.
+constexpr double kBusy = 0.9;
+// For how long after a lag such a loop is near its end.
+constexpr Duration kLatelyLagged = 20s;
+// What is taken back is tried again before its time if the loop is busy and lags so many times
+// more.
+constexpr double kWorse = 1.5;
+constexpr Duration kFirstRest = 20s;
+constexpr Duration kLongestRest = 320s;
+
+// Requests at work, on average. With fewer, two hardly ever meet in the upstream, and refusing some
+// relieves none: its errors are not for want of capacity.
+constexpr double kAnyLoad = 2;
+// Unless there are many a second: errors that come fast look like a low load.
+constexpr double kAnyRate = 20;
+
+std::optional<double> seconds_of(const std::optional<Milliseconds>& threshold) {
+  if (!threshold) return std::nullopt;
+  return to_seconds(*threshold);
+}
+
+}  // namespace
+
+ShareRegulator::ShareRegulator(const config::Overload& settings, std::size_t classes)
+    : enter_(settings.enter),
+      exit_(settings.exit),
+      regulates_(settings.regulate),
+      judges_(settings.mode != config::Mode::shadow),
+      classes_(double(classes)),
+      pause_(kFirstRest) {
+  for (auto stage = settings.stages.rbegin(); stage != settings.stages.rend(); ++stage) {
+    if (stage->enter.event_loop_lag) {
+      enter_.event_loop_lag = stage->enter.event_loop_lag;
+      exit_.event_loop_lag = stage->exit.event_loop_lag;
+    }
+    if (stage->enter.error_rate) {
+      enter_.error_rate = stage->enter.error_rate;
+      exit_.error_rate = stage->exit.error_rate;
+    }
+  }
+}
+
+void ShareRegulator::continue_from(const ShareRegulator& former) {
+  if (!regulates_) return;
+  level_ = std::min(former.level_, classes_);
+  cause_ = former.cause_;
+  before_ = former.before_;
+  not_before_ = former.not_before_;
+  pause_ = former.pause_;
+  futile_ = former.futile_;
+  lagged_at_ = former.lagged_at_;
+  taken_back_at_ = former.taken_back_at_;
+  trial_.continue_from(former.trial_);
+}
+
+ShareRegulator::Signal ShareRegulator::watched(const OverloadSignals& signals) const {
+  const Signal lag{seconds_of(enter_.event_loop_lag), seconds_of(exit_.event_loop_lag),
+                   signals.event_loop_lag};
+  const Signal errors{enter_.error_rate, exit_.error_rate, signals.error_rate};
+  if (cause_ == Reason::event_loop_lag) return lag;
+  if (cause_ == Reason::error_burst) return errors;
+  return {};
+}
+
+// Only before any is refused: refusing itself lowers the load.
+bool ShareRegulator::has_nothing_to_relieve(const OverloadSignals& signals) const {
+  return cause_ == Reason::error_burst && level_ == 0 && signals.is_low_load() &&
+         signals.inflight < kAnyLoad && signals.completed_rate < kAnyRate;
+}
+
+void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoint now) {
+  const std::optional<TimePoint> last = std::exchange(last_, now);
+  if (!regulates_) return;
+  const double passed = last ? to_seconds(now - *last) : 0;
+  // Another reason may be told meanwhile; the share goes with the signal that it began with.
+  if (reason == Reason::event_loop_lag || reason == Reason::error_burst) watch(reason);
+  is_own_work_ = cause_ == Reason::event_loop_lag && signals.event_loop_use.value_or(0) >= kBusy;
+  const Signal signal = watched(signals);
+  if (is_own_work_ && signal.exit && signal.now && *signal.now > *signal.exit) lagged_at_ = now;
+  is_lagging_ = is_own_work_ && lagged_at_ && now - *lagged_at_ <= kLatelyLagged;
+  if (is_own_work_) full_since_.reset();
+  if (classes_ <= 1 && !is_own_work_) return calm_down(signal, passed, now);
+  if (is_in_trial(signals, signal, now)) return;
+  const bool is_known = signal.enter && signal.exit && signal.now;
+  if (!is_known || *signal.now <= *signal.exit) return calm_down(signal, passed, now);
+  calm_since_.reset();
+  if (*signal.now < *signal.enter) return full_since_.reset();
+  if (has_nothing_to_relieve(signals)) return;
+  if (level_ == 0) before_ = 0;
+  if (!is_full()) before_ = std::max(before_, *signal.now);
+  const bool is_worse = is_own_work_ && *signal.now >= kWorse * taken_back_at_;
+  if (not_before_ && now < *not_before_ && !is_worse) return;
+  if (is_own_work_) futile_ = false;
+  const double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
+  const double many = std::max(1.0, classes_ / 3);
+  level_ = std::min(classes_, level_ + passed * kUp * many * std::min(times, kFastestUp));
+  if (judges_ && !is_own_work_) judge(*signal.now, now);
+}
+
+// What did not help against one does not tell of the other.
+void ShareRegulator::watch(Reason cause) {
+  if (std::exchange(cause_, cause) == cause) return;
+  not_before_.reset();
+  pause_ = kFirstRest;
+  trial_.forget();
+}
+
+// Below the exit threshold, or without a signal. That refusing did not help is remembered for as
+// long as it would be paused: else errors that come in turns would begin it anew each time.
+void ShareRegulator::calm_down(const Signal& signal, double passed, TimePoint now) {
+  full_since_.reset();
+  futile_ = false;
+  if (!calm_since_) calm_since_ = now;
+  if (level_ == 0 && now - *calm_since_ >= pause_) {
+    not_before_.reset();
+    pause_ = kFirstRest;
+    trial_.forget();
+  }
+  const bool is_known = signal.exit && signal.now;
+  const double times = is_known && *signal.now > 0 ? *signal.exit / *signal.now : kFastestDown;
+  // What is known to help is given up slowly: errors for want of capacity come back with the load.
+  const double fastest = trial_.has_relieved() ? 1 : kFastestDown;
+  level_ = std::max(0.0, level_ - passed * kDown * std::min(times, fastest));
+}
+
+// The share stays as it is meanwhile.
+bool ShareRegulator::is_in_trial(const OverloadSignals& signals, const Signal& signal,
+                                 TimePoint now) {
+  const bool are_errors = cause_ == Reason::error_burst && signal.exit && signal.now;
+  const bool is_refusing = judges_ && are_errors && level_ > 0;
+  const auto verdict = trial_.step(signals.class_answers, is_refusing, now);
+  if (verdict == ReliefTrial::Verdict::futile) take_back(signal.now.value_or(0), now);
+  return trial_.lets_in();
+}
+
+// The highest class is refused last, if its rule refuses at all.
+double ShareRegulator::share(std::size_t traffic_class) const {
+  if (!regulates_) return 1;
+  if (trial_.lets_in()) return 0;
+  const double lower = classes_ - 1 - double(traffic_class);
+  return std::clamp(level_ - lower, 0.0, 1.0);
+}
+
+bool ShareRegulator::is_full() const { return level_ >= std::max(1.0, classes_ - 1); }
+
+void ShareRegulator::judge(double signal, TimePoint now) {
+  if (!is_full()) return;
+  if (!full_since_) full_since_ = now;
+  if (now - *full_since_ < kTrial) return;
+  full_since_ = now;
+  if (signal <= kHelped * before_) {
+    before_ = signal;
+    return;
+  }
+  take_back(signal, now);
+}
+
+void ShareRegulator::take_back(double signal, TimePoint now) {
+  futile_ = true;
+  taken_back_at_ = signal;
+  level_ = 0;
+  full_since_.reset();
+  not_before_ = now + pause_;
+  pause_ = std::min(2 * pause_, kLongestRest);
+}
+
+}  // namespace spillway::overload

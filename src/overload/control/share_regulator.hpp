@@ -1,0 +1,86 @@
+// How much is refused because an upstream or this process does badly: event-loop lag and errors.
+//
+// A free slot is no reason to send a request there, so these refusals are final. A fixed share
+// would swing: it cures the signal, the cure ends the state, and everything comes back at once. So
+// the share grows while the signal is above its enter threshold, shrinks while it is below its exit
+// threshold, and stays in between; the state lasts until it is zero. The lowest class is refused
+// up to its rule's probability before the next one is touched.
+//
+// It is taken back if it does not help: where the signal, after all classes but the highest
+// were refused as far as their rules allow, is not clearly lower than at its worst before; and of
+// errors where each class has as many without it (ReliefTrial). A lag of an event loop that runs
+// all the time is not judged: the loop has too much to do, and with fewer requests it has less. Nor
+// is shadow mode, where nothing is refused that could help.
+//
+// With a single class none is refused for errors, nor for a lag that is not the loop's own work: no
+// class would gain what that one loses.
+//
+// Pure; one for each upstream, stepped by the control tick.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "base/ids.hpp"
+#include "base/reason.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "overload/control/relief_trial.hpp"
+#include "overload/signals/signals.hpp"
+
+namespace spillway::overload {
+
+class ShareRegulator {
+ public:
+  // The thresholds are those of the lowest stage that has them. Without `regulate` every class is
+  // refused as its rule says.
+  ShareRegulator(const config::Overload& settings, std::size_t classes);
+
+  // What was refused under the former configuration still is.
+  void continue_from(const ShareRegulator& former);
+
+  // Every tick; `reason`: that of the state. `now` never goes back.
+  void step(const OverloadSignals& signals, Reason reason, TimePoint now);
+
+  // Of the class, [0, 1].
+  double share(std::size_t traffic_class) const;
+  // Requests are refused, or the event loop has lagged lately and has no time to spare: the state
+  // is not to end.
+  bool is_holding() const { return regulates_ && (level_ > 0 || is_lagging_); }
+  // The signal is above its threshold, and refusing did not bring it down.
+  bool is_futile() const { return futile_; }
+
+ private:
+  struct Signal {
+    std::optional<double> enter, exit;
+    std::optional<double> now;
+  };
+  Signal watched(const OverloadSignals& signals) const;
+  void watch(Reason cause);
+  bool has_nothing_to_relieve(const OverloadSignals& signals) const;
+  bool is_full() const;
+  void judge(double signal, TimePoint now);
+  void calm_down(const Signal& signal, double passed, TimePoint now);
+  bool is_in_trial(const OverloadSignals& signals, const Signal& signal, TimePoint now);
+  void take_back(double signal, TimePoint now);
+
+  config::Thresholds enter_, exit_;
+  bool regulates_;
+  bool judges_;
+  double classes_;
+  Reason cause_ = Reason::none;  // the signal that it began with
+  double level_ = 0;             // in classes: 1.5 is all of the lowest and half of the next
+  double before_ = 0;            // the signal at its worst, before the share was full
+  bool is_own_work_ = false;     // the lag: the event loop runs all the time
+  bool is_lagging_ = false;      // the same, and it lagged lately
+  std::optional<TimePoint> last_, full_since_, not_before_;
+  std::optional<TimePoint> calm_since_;  // below the exit threshold
+  std::optional<TimePoint> lagged_at_;   // above it, of its own work
+  double taken_back_at_ = 0;             // the signal then
+  ReliefTrial trial_;                    // for errors
+  Duration pause_;
+  bool futile_ = false;
+};
+
+}  // namespace spillway::overload

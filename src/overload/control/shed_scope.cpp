@@ -1,0 +1,95 @@
+#include "overload/control/shed_scope.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace spillway::overload {
+namespace {
+
+// Of the work that the upstream can do. In between nothing changes.
+constexpr double kOver = 1.0;
+constexpr double kWithin = 0.97;
+constexpr double kNear = 0.9;
+// The same of a state that came back so soon, for as long: its load makes it begin and end by
+// chance, or a rule makes requests so cheap that it ends.
+constexpr double kNearAgain = 0.5;
+constexpr Duration kSoon = std::chrono::minutes(1);
+// Time for which a turn counts, and for a cut to go from nothing to all.
+constexpr double kTurnMemory = 1;  // seconds
+constexpr double kCutTime = 2;     // seconds
+// A class that has this many times its guaranteed share, and this much more, has no more than that.
+constexpr double kShareTimes = 1.2;
+constexpr double kShareMore = 0.01;
+
+}  // namespace
+
+ShedScope::ShedScope(const config::Config& config, const config::Upstream& upstream)
+    : target_wait_(to_seconds(upstream.dispatch.target_wait)),
+      regulates_(upstream.overload.regulate),
+      recent_(config.classes.size()) {
+  for (const config::TrafficClass& each : config.classes)
+    min_share_.push_back(each.min_share.value_or(0));
+}
+
+void ShedScope::continue_from(const ShedScope& former) {
+  if (!regulates_ || former.recent_.size() != recent_.size()) return;
+  is_over_ = former.is_over_;
+  is_near_ = former.is_near_;
+  levels_ = former.levels_;
+  recent_ = former.recent_;
+  was_normal_ = former.was_normal_;
+  came_back_ = former.came_back_;
+  ended_ = former.ended_;
+}
+
+void ShedScope::step(std::optional<double> offered_load, const Turns& turns, TimePoint now) {
+  const std::optional<TimePoint> last = std::exchange(last_, now);
+  if (!regulates_ || turns.started.size() != recent_.size()) return;
+  const double seconds = last ? to_seconds(now - *last) : 0;
+  count(turns.started, seconds);
+  is_over_ = !offered_load || *offered_load >= (is_over_ ? kWithin : kOver);
+
+  note_state(turns.is_normal, now);
+  // What a budget refuses in the state may have room.
+  if (turns.budget_refused) came_back_.reset();
+  const bool is_again = came_back_ && now - *came_back_ <= kSoon;
+  is_near_ = !offered_load || *offered_load >= (is_again ? kNearAgain : kNear);
+
+  levels_.in_scope = 0;
+  bool lower_are_down = is_over_;
+  for (std::size_t i = recent_.size(); i-- > 0;) {
+    if (lower_are_down) levels_.in_scope |= std::uint32_t{1} << i;
+    const auto higher = turns.predicted_wait.first(std::min(i, turns.predicted_wait.size()));
+    const bool higher_wait =
+        std::any_of(higher.begin(), higher.end(), [&](double wait) { return wait > target_wait_; });
+    const bool cuts = lower_are_down && higher_wait && !is_down(i);
+    const double by = (cuts ? 1 : -1) * seconds / kCutTime;
+    levels_.cut[i] = std::clamp(levels_.cut[i] + static_cast<float>(by), 0.0f, 1.0f);
+    lower_are_down = lower_are_down && is_down(i);
+  }
+}
+
+void ShedScope::note_state(bool is_normal, TimePoint now) {
+  if (std::exchange(was_normal_, is_normal) == is_normal) return;
+  came_back_.reset();
+  if (!is_normal && ended_ && now - *ended_ <= kSoon) came_back_ = now;
+  if (is_normal) ended_ = now;
+}
+
+void ShedScope::count(std::span<const std::uint64_t> started, double seconds) {
+  const double kept = std::exp(-seconds / kTurnMemory);
+  started_.resize(started.size(), 0);
+  for (std::size_t i = 0; i < started.size(); ++i) {
+    recent_[i] = recent_[i] * kept + double(started[i] - started_[i]);
+    started_[i] = started[i];
+  }
+}
+
+bool ShedScope::is_down(std::size_t i) const {
+  const double all = std::accumulate(recent_.begin(), recent_.end(), 0.0);
+  return all > 0 && recent_[i] <= (kShareTimes * min_share_[i] + kShareMore) * all;
+}
+
+}  // namespace spillway::overload

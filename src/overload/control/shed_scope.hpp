@@ -1,0 +1,68 @@
+// Which classes are refused for lack of room, and how much of them: the lowest first, and a higher
+// one only when those below it are down to their guaranteed share.
+//
+// A rule says which means are allowed, and its probability the largest share. This says how much of
+// that is used:
+// * None is refused by a rule while less work is offered than the upstream can do, whatever the
+//   state: its queues take what comes at once.
+// * A class is in scope while more is offered, and every class below it gets no more turns than its
+//   `min_share`. Those in scope are refused unless their wait is short.
+// * A class below another that waits too long is cut: a share of it may not wait while the other
+//   one does, growing until that one's wait is short again.
+//
+// Pure; one for each upstream, stepped by the control tick.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/ids.hpp"
+#include "base/time.hpp"
+#include "config/config.hpp"
+#include "overload/admission/shed_levels.hpp"
+
+namespace spillway::overload {
+
+class ShedScope {
+ public:
+  ShedScope(const config::Config& config, const config::Upstream& upstream);
+
+  // What was refused under the former configuration still is, class by class.
+  void continue_from(const ShedScope& former);
+
+  // What happened until now, by class.
+  struct Turns {
+    std::span<const std::uint64_t> started;  // requests that got a slot; only grows
+    std::span<const double> predicted_wait;  // seconds, of a request that came now
+    bool is_normal = true;                   // the state
+    bool budget_refused = false;             // of a rule
+  };
+  // Every tick. `offered_load`: work offered / work that the upstream can do; nullopt: not known.
+  void step(std::optional<double> offered_load, const Turns& turns, TimePoint now);
+
+  const ShedLevels& levels() const { return levels_; }
+  // About as much work is offered as the upstream can do, or more: a state is not to end.
+  bool holds() const { return regulates_ && is_near_; }
+
+ private:
+  void note_state(bool is_normal, TimePoint now);
+  void count(std::span<const std::uint64_t> started, double seconds);
+  bool is_down(std::size_t i) const;
+
+  std::vector<double> min_share_;
+  double target_wait_;  // seconds
+  bool regulates_;
+  bool is_over_ = false;  // more work is offered than the upstream can do
+  bool is_near_ = false;
+  bool was_normal_ = true;
+  std::optional<TimePoint> came_back_;  // the state, soon after it had ended
+  std::optional<TimePoint> ended_;
+  ShedLevels levels_;
+  std::vector<std::uint64_t> started_;
+  std::vector<double> recent_;  // turns, the older ones counting less
+  std::optional<TimePoint> last_;
+};
+
+}  // namespace spillway::overload

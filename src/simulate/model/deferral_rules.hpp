@@ -1,0 +1,27 @@
+// Which requests of a simulation are deferred: by the rule of the proxy (jobs/deferral_rule.hpp).
+// Requests of a route with `defer` count as unsafe ones (POST) that say no preference; in shadow
+// mode none is deferred.
+#pragma once
+
+#include "base/reason.hpp"
+#include "config/defer.hpp"
+#include "simulate/model/request.hpp"
+#include "simulate/scenario/scenario.hpp"
+
+namespace spillway::simulate {
+
+// The settings of the request's route; null: it has none.
+const config::Defer* defer_of(const Scenario& scenario, const Request& request);
+
+// The request is deferred whether there is room for it or not.
+bool is_deferred_first(const Scenario& scenario, const Request& request);
+// It is deferred in place of this refusal; nothing of it was sent. Not for a request that is
+// dropped: its client is told nothing.
+bool is_deferred_for(const Scenario& scenario, const Request& request, Reason refusal);
+
+// Whether any of the clients' routes has `defer`.
+bool has_deferral(const Scenario& scenario);
+// The same scenario with no request deferred.
+Scenario without_deferral(Scenario scenario);
+
+}  // namespace spillway::simulate

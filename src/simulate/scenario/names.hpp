@@ -1,0 +1,27 @@
+// Names of classes and routes, where a scenario was written for another configuration.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "config/problem.hpp"
+#include "simulate/scenario/scenario.hpp"
+
+namespace spillway::simulate {
+
+// The names that clients of a scenario may use: those of the configuration that is played, then
+// those that only the scenario's own has.
+struct Names {
+  std::vector<std::string> classes;
+  std::vector<std::string> routes;
+};
+Names names_of(const config::Config& played, const config::Config& written_for);
+
+// Clients with names of the second kind: their class becomes that of the same rank (the highest is
+// the highest, the lowest the lowest), their route the default route; a class that their route gave
+// them is kept so. Returns a warning for each name.
+config::Problems translate(std::vector<Clients>& clients, const config::Config& played,
+                           const config::Config& written_for);
+
+}  // namespace spillway::simulate

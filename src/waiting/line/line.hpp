@@ -1,0 +1,160 @@
+// The order of those who wait: by arrival. A counted B-tree
+// of fixed depth: leaves of at most 128 slots in groups of at most 256 leaves. Each level adds up
+// the counts before a place from arrays, so a position costs few cache misses: O(log n) up to the
+// 10^7 tickets that the configuration allows.
+//
+// Each slot is present (may be called) or not; both are counted. No slot is in it twice. Each is of
+// a kind, 0 to 31; every leaf and group has a bit set of the kinds of its present slots, so that
+// the first present slot of some kinds is found in O(log n), too.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "waiting/line/pool.hpp"
+#include "waiting/ticket/archive.hpp"
+#include "waiting/ticket/ticket.hpp"
+
+namespace spillway::waiting {
+
+// By arrival, and of the same millisecond by the ids' lot: so it is the same after a restart,
+// whoever is heard of first. 44 bits of milliseconds, enough for the years to 2500, and 20 of the
+// id.
+using Order = std::uint64_t;
+
+inline Order order_of(Time arrived, const TicketId& id) {
+  const auto milliseconds = static_cast<std::uint64_t>(arrived.time_since_epoch().count());
+  const std::uint64_t lot = std::uint64_t{id.bytes[13]} << 12 | std::uint64_t{id.bytes[14]} << 4 |
+                            std::uint64_t{id.bytes[15]} >> 4;
+  return milliseconds << 20 | lot;
+}
+
+class Line {
+ public:
+  // `slot` below 2^26. It is present. Of the same order: behind those who are there.
+  void insert(Slot slot, Order order, std::uint8_t kind = 0);
+  void remove(Slot slot);
+  // Right before `next`, of the same order.
+  void insert_before(Slot slot, Slot next, std::uint8_t kind = 0);
+  void set_present(Slot slot, bool is_present);
+
+  struct Ahead {
+    std::size_t all = 0;
+    std::size_t present = 0;
+
+    Ahead& operator+=(const Ahead& other) {
+      all += other.all;
+      present += other.present;
+      return *this;
+    }
+  };
+  // How many stand before it.
+  Ahead ahead(Slot slot) const;
+  // Of those present that are of these kinds, the first; kNoSlot: none is.
+  Slot first_present(std::uint32_t kinds = UINT32_MAX) const;
+  bool has_present(std::uint32_t kinds) const;
+
+  // The one with so many before it; kNoSlot: there is none.
+  Slot at(std::size_t ahead) const;
+  // How many are of a lower order.
+  Ahead ahead_of(Order order) const;
+  std::size_t before(Order order) const { return ahead_of(order).all; }
+  Order order(Slot slot) const;
+  bool is_present(Slot slot) const;
+
+  bool has(Slot slot) const { return slot < reached_ && leaf_of_[slot] != kNoSlot; }
+  std::size_t size() const { return total_.all; }
+  std::size_t present() const { return total_.present; }
+  Ahead total() const { return total_; }
+
+ private:
+  friend struct Archived;
+  // In order: what reads it may divide it otherwise.
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    std::vector<Entry> entries;
+    if constexpr (!Archive::kReads) entries = self.entries();
+    archive(entries);
+    if constexpr (Archive::kReads) {
+      for (const Entry& entry : entries) self.restore(entry);
+    }
+  }
+
+  struct Entry {
+    Slot slot = kNoSlot;
+    Order order = 0;
+    bool is_present = false;
+    std::uint8_t kind = 0;
+
+    template <class Self, class Archive>
+    static void fields(Self& self, Archive& archive) {
+      archive(self.slot, self.order, self.is_present, self.kind);
+    }
+  };
+  std::vector<Entry> entries() const;
+  void restore(const Entry& entry);
+
+  static constexpr std::uint32_t kLeaf = 128;
+  static constexpr std::uint32_t kGroup = 256;
+  // In Leaf::slots: whether it is present, its kind, its slot.
+  static constexpr std::uint32_t kPresent = 1U << 31;
+  static constexpr int kKindAt = 26;
+  static constexpr std::uint32_t kSlots = (1U << kKindAt) - 1;
+  static Slot slot_of(std::uint32_t entry) { return entry & kSlots; }
+  static std::uint32_t kind_of(std::uint32_t entry) { return entry >> kKindAt & 31; }
+  // The bit of its kind, if it is present.
+  static std::uint32_t bit_of(std::uint32_t entry) {
+    return (entry & kPresent) != 0 ? 1U << kind_of(entry) : 0;
+  }
+
+  struct Leaf {
+    Slot group = kNoSlot;
+    std::uint32_t rank = 0;  // in its group
+    std::uint32_t size = 0;
+    std::array<std::uint32_t, kLeaf> slots{};
+    std::array<Order, kLeaf> orders{};
+  };
+  struct Group {
+    std::uint32_t rank = 0;
+    std::uint32_t size = 0;
+    std::array<Slot, kGroup> leaves{};
+    std::array<std::uint32_t, kGroup> all{};  // counts of each leaf
+    std::array<std::uint32_t, kGroup> present{};
+    std::array<std::uint32_t, kGroup> kinds{};  // bit sets of the kinds that are present
+  };
+  struct Place {
+    Slot leaf = kNoSlot;
+    std::uint32_t at = 0;
+  };
+
+  Place find(Slot slot) const;
+  Place after_all_of(Order order) const;
+  Place make_space(Place place);
+  void put(std::uint32_t entry, Order order, Place place);
+  Slot add_leaf_after(Slot leaf);
+  void split(Slot group);
+  void drop_leaf(Slot leaf);
+  void merge(Slot leaf);
+  void move_tail(Slot from, std::uint32_t at, Slot to);
+  void number_leaves(Slot group, std::uint32_t from);
+  void number_groups(std::uint32_t from);
+  void count(Slot leaf, int all, int present);
+  void recount(Slot leaf);
+  static std::uint32_t kinds_in(const Leaf& leaf);
+  void note_kinds(Slot leaf);
+  void set_kinds(Slot leaf, std::uint32_t kinds);
+
+  Pool<Leaf> leaves_;
+  Pool<Group> groups_;
+  std::vector<Slot> top_;  // the groups in order, and their counts
+  std::vector<std::uint32_t> top_all_;
+  std::vector<std::uint32_t> top_present_;
+  std::vector<std::uint32_t> top_kinds_;
+  Blocks<Slot> leaf_of_;
+  Slot reached_ = 0;  // leaf_of_ has the slots below
+  Ahead total_;
+};
+
+}  // namespace spillway::waiting

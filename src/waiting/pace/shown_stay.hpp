@@ -1,0 +1,52 @@
+// What sessions show of how long they last, also while most of them are open still (censored): the
+// time that all have spent inside, over the number that have ended, is the maximum likelihood of an
+// exponential law. It rests on the last ends, and on sessions of a room that lets visitors in.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "waiting/ticket/archive.hpp"
+
+namespace spillway::waiting {
+
+class ShownStay {
+ public:
+  // A longer step is an outage, in which no session could end.
+  static constexpr double kLongestStep = 5;
+
+  void observe(double seconds, std::size_t sessions, double ended) {
+    if (seconds > kLongestStep) return;
+    spent_ += seconds * static_cast<double>(sessions);
+    ended_ += ended;
+    // Those that have begun together end together: of two generations half of one may be missing.
+    const double last = std::max(kLast, 2 * static_cast<double>(sessions));
+    if (ended_ <= last) return;
+    spent_ *= last / ended_;
+    ended_ = last;
+  }
+
+  // `guess`: what was believed before, as if one session of that length had ended; the less, the
+  // more they have shown.
+  double seconds(double guess) const { return (guess + spent_) / (1 - evidence(guess) + ended_); }
+  bool has_shown() const { return spent_ > 0; }
+  // How little of that is the guess: 0 to 1.
+  double evidence(double guess) const { return spent_ / (guess + spent_); }
+  // The variance of what they have shown over its square.
+  double doubt() const { return 1 / (1 + ended_); }
+
+ private:
+  friend struct Archived;
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.spent_, self.ended_);
+  }
+
+  // So that a crowd that stays for another time than the visitors before it is soon known.
+  static constexpr double kLast = 100;
+
+  double spent_ = 0;  // seconds
+  double ended_ = 0;
+};
+
+}  // namespace spillway::waiting

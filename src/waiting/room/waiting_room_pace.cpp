@@ -1,0 +1,82 @@
+// What a waiting room learns of the rate of entry, and what of that still holds when a reload has
+// changed what entry goes by.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "waiting/room/waiting_room.hpp"
+
+namespace spillway::waiting {
+
+namespace {
+
+// Of the entries that a cap lets in: it is what calls wait for.
+constexpr double kBinding = 0.9;
+
+}  // namespace
+
+void WaitingRoom::learn(Time now) {
+  const double seconds = static_cast<double>((now - last_).count()) / 1000;
+  const bool is_first = last_ == Time{};
+  const bool had_begun = has_begun();
+  last_ = now;
+  // The few sessions of a quiet hour say little of those of a crowd, and those of an outage
+  // nothing.
+  const bool lets_in =
+      had_begun && !calls_nobody() && !orders_.has_ended && !counts_.entry.is_overloaded;
+  for (Lane& lane : lanes_) {
+    const Learned::Events since = std::exchange(lane.since, {});
+    if (is_first || seconds <= 0) continue;
+    if (lets_in && !hands_out() && (is_in_use(lane) || lane.line.present() > 0))
+      lane.learned.observe_stay(seconds, sessions_.size(), since.ended);
+    // While the room fills for the first time, calls are no rate: none has to wait for an end, nor
+    // for others to have begun within the minute.
+    const std::size_t capacity = capacity_of(lane);
+    const bool is_filling = !lane.learned.knows_calls() &&
+                            begins_.remaining(now) > called().all() && !is_in_use(lane) &&
+                            lane.calls < 2 * capacity;
+    const bool is_used =
+        !is_filling && overdue(lane) == 0 && (lane.line.present() > 0 || since.calls > 0);
+    lane.learned.observe(seconds, since, is_used && had_begun && !calls_nobody(),
+                         lane.line.size() - lane.called.all());
+  }
+}
+
+// In use, so that calls wait for the ends of sessions.
+bool WaitingRoom::is_in_use(const Lane& lane) const {
+  return 10 * sessions_of(lane) >= 9 * capacity_of(lane);
+}
+
+// As so many calls take, no visitor is called: since a reload there are more sessions than may be,
+// whose ends make no room, or more have begun within the minute.
+std::size_t WaitingRoom::overdue(const Lane& lane) const {
+  if (hands_out()) return 0;
+  double calls = 0;
+  const auto capacity = static_cast<double>(capacity_of(lane));
+  const auto sessions = static_cast<double>(sessions_of(lane));
+  if (sessions > capacity) calls = capacity * std::log(sessions / capacity);
+  const auto excess = static_cast<double>(begins_.excess(last_));
+  if (terms_.per_minute > 0) calls += excess * terms_.per_minute / (terms_.per_minute + excess);
+  return static_cast<std::size_t>(std::ceil(calls));
+}
+
+// Scales the learned rate of entry to the new caps, by the cap that bounds it.
+void WaitingRoom::change_pace(const Terms& terms, Time now) {
+  const Lane& its = lanes_.front();
+  const bool has_changed =
+      terms.active_sessions != terms_.active_sessions || terms.per_minute != terms_.per_minute;
+  if (!has_changed || !its.learned.knows_calls()) return;
+  const double rate = its.learned.calls().per_second();
+  const double former = terms_.per_minute / 60.0;
+  const double minute = terms.per_minute / 60.0;
+  const bool is_by_minute = former > 0 && rate >= kBinding * former;
+  double next = rate;
+  if (is_by_minute && minute > 0)
+    next = rate * minute / former;
+  else if (!is_by_minute && is_in_use(its))
+    next = rate * terms.active_sessions / terms_.active_sessions;
+  if (minute > 0) next = std::min(next, minute);
+  lanes_.front().learned.change_pace(next / rate, now);
+}
+
+}  // namespace spillway::waiting

@@ -1,0 +1,115 @@
+// Places that are kept while their visitors are away, who are called there ("leave and be called").
+//
+// A reserved ticket counts as present: it is called when its turn comes. It is away if its visitor
+// was not heard of lately, or not since a restart. Whether and when an absent visitor comes is not
+// known. So no session is kept free for it, and other tickets are called at the same time; when it
+// comes it goes before them (Coming::at_door). Estimates expect as large a share of the absent as
+// came lately. Only some are called at a time, so that a visitor that comes finds room soon; the
+// others are passed over until fewer are called.
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "waiting/room/waiting_room.hpp"
+
+namespace spillway::waiting {
+
+namespace {
+
+// The part of the visitors let in within ReserveTerms::claim that may be called while away.
+constexpr double kAwayShare = 0.5;
+
+PassedOver key_of(Slot slot, const TicketRecord& ticket, const TieredLine& line) {
+  const auto below = static_cast<std::uint8_t>(UINT8_MAX - ticket.priority);
+  return {ticket.missed, below, line.of(ticket.priority).order(slot), slot};
+}
+
+}  // namespace
+
+bool WaitingRoom::may_reserve(const Ticket& ticket) const {
+  if (!terms_.reserve.is_on() || ticket.is_called() || ticket.is_reserved) return false;
+  return terms_.reserve.anonymous || !users_.of(ticket.id).is_nobody();
+}
+
+std::optional<WaitingRoom::Grant> WaitingRoom::reserve(const TicketId& id, Time now,
+                                                       std::string user) {
+  const Slot slot = find(id);
+  if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
+  heard(slot, now);
+  const Ticket& ticket = tickets_[slot];
+  const bool is_granted = may_reserve(ticket);
+  if (is_granted) keep_place(slot);
+  // The user of a reservation that has been made already may not have been told: another process
+  // noted it, which has ended since, or it was anonymous.
+  const bool is_news = ticket.is_reserved && !ticket.here.has_told_user && !user.empty();
+  if (is_granted || is_news) note_reserved(slot, now, std::move(user));
+  return Grant{look(slot), is_granted};
+}
+
+void WaitingRoom::keep_place(Slot slot) {
+  tickets_[slot].is_reserved = true;
+  journal_.note(tickets_[slot].id);
+  wait_for(slot);
+}
+
+Milliseconds WaitingRoom::kept_for(const Ticket& ticket) const {
+  const Milliseconds poll = ticket.interval();
+  const Milliseconds kept = std::max(terms_.abandon, poll + poll / 2);
+  return ticket.is_reserved ? std::max(terms_.reserve.keep, kept) : kept;
+}
+
+// How many may be called while they are away. Sessions that are free would be idle otherwise.
+std::size_t WaitingRoom::away_at_once(const Lane& lane, std::size_t free) const {
+  const double share = kAwayShare * calls_within(terms_.reserve.claim, lane).expected();
+  return std::max({static_cast<std::size_t>(share), free, std::size_t{1}});
+}
+
+void WaitingRoom::pass_over(Slot slot) {
+  line(slot).set_present(member(slot), false);
+  lane(slot).passed_over.insert(key_of(slot, tickets_[slot], line(slot)));
+}
+
+// It is passed over no more. Whether it was.
+bool WaitingRoom::bring_forward(Slot slot) {
+  const Ticket& ticket = tickets_[slot];
+  return ticket.is_reserved && lane(slot).passed_over.erase(key_of(slot, ticket, line(slot))) > 0;
+}
+
+// An absent ticket that has missed calls goes behind those that have missed fewer, so that visitors
+// that never come do not hold up the others.
+void WaitingRoom::go_away(Slot slot) {
+  line(slot).set_away(member(slot), true);
+  if (tickets_[slot].missed > 0) pass_over(slot);
+}
+
+// It was the turn of those that were passed over; but one whose turn comes now and that has missed
+// fewer calls goes before them.
+Slot WaitingRoom::take_turn(std::size_t free, std::size_t& steps) {
+  const Slot next = next_in_line(free, steps);
+  for (const Lane& lane : lanes_) {
+    if (lane.passed_over.empty() || lane.called.away >= away_at_once(lane, free)) continue;
+    const PassedOver& first = *lane.passed_over.begin();
+    const bool is_later = next != kNoSlot && is_away(next) && tickets_[next].missed < first.missed;
+    return is_later ? next : first.slot;
+  }
+  return next;
+}
+
+// A reload. Without reservations those that there were have as long to come back as any visitor.
+void WaitingRoom::reserve_anew(Time now) {
+  for (Slot slot = 0; slot < tickets_.end(); ++slot) {
+    Ticket& ticket = tickets_[slot];
+    if (!ticket.is_reserved || find(ticket.id) != slot) continue;
+    if (!terms_.reserve.is_on()) {
+      bring_forward(slot);
+      ticket.is_reserved = false;
+      ticket.heard = now;
+      journal_.note(ticket.id);
+      line(slot).set_away(member(slot), false);
+      if (!ticket.is_called()) line(slot).set_present(member(slot), true);
+    }
+    if (!ticket.is_called()) wait_for(slot);
+  }
+}
+
+}  // namespace spillway::waiting

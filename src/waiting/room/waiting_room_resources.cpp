@@ -1,0 +1,191 @@
+// Lanes, and the resources that are handed out in them: see stock.hpp and lane.hpp.
+#include <algorithm>
+#include <utility>
+
+#include "waiting/room/waiting_room.hpp"
+
+namespace spillway::waiting {
+
+std::vector<Lane> WaitingRoom::lanes_of(const Terms& terms) const {
+  std::vector<Lane> lanes(std::max<std::size_t>(stock_.catalog().types().size(), 1));
+  for (std::size_t n = 0; n < lanes.size(); ++n) {
+    if (hands_out()) lanes[n].type = stock_.catalog().types()[n];
+    lanes[n].line = TieredLine(terms.tiers);
+  }
+  return lanes;
+}
+
+bool WaitingRoom::has_all_lanes() const {
+  return lanes_.size() == std::max<std::size_t>(stock_.catalog().types().size(), 1) &&
+         turn_.lane < lanes_.size();
+}
+
+Called WaitingRoom::called() const {
+  Called sum;
+  for (const Lane& lane : lanes_) sum += lane.called;
+  return sum;
+}
+
+std::size_t WaitingRoom::in_line() const {
+  std::size_t size = 0;
+  for (const Lane& lane : lanes_) size += lane.line.size();
+  return size;
+}
+
+// Sessions that may be in it at a time.
+std::size_t WaitingRoom::capacity_of(const Lane& lane) const {
+  if (!hands_out()) return terms_.active_sessions;
+  const auto number = static_cast<std::uint8_t>(&lane - lanes_.data());
+  return std::min<std::size_t>(terms_.active_sessions, stock_.catalog().devices_of(number));
+}
+
+std::size_t WaitingRoom::sessions_of(const Lane& lane) const {
+  if (!hands_out()) return sessions_.size();
+  return static_cast<std::size_t>(std::ranges::count_if(stock_.devices(), [&](const Device& each) {
+    return each.is_inside && each.type == lane.type;
+  }));
+}
+
+// Those for which something free is enough.
+KindSet WaitingRoom::kinds_to_call(std::size_t lane) const {
+  return hands_out() ? stock_.free_kinds(static_cast<std::uint8_t>(lane)) : kAnyKind;
+}
+
+Slot WaitingRoom::next_to_call(std::size_t lane) const {
+  return lanes_[lane].line.next(kinds_to_call(lane));
+}
+
+// Lanes take turns, so that none waits for another where the room's own caps are what binds.
+Slot WaitingRoom::next_in_line(std::size_t free, std::size_t& steps) {
+  for (std::size_t n = 0; n < lanes_.size(); ++n) {
+    const std::size_t number = (turn_.lane + n) % lanes_.size();
+    const Lane& its = lanes_[number];
+    const bool calls_away = its.called.away < away_at_once(its, free);
+    Slot next = next_to_call(number);
+    for (; next != kNoSlot && is_away(next) && !calls_away; next = next_to_call(number)) {
+      if (steps == 0) return kNoSlot;
+      --steps;
+      pass_over(next);
+    }
+    if (next != kNoSlot) return next;
+  }
+  return kNoSlot;
+}
+
+std::string WaitingRoom::resource_of(const TicketId& id) const {
+  const Device* const device = stock_.of(id);
+  return device != nullptr ? device->name : std::string();
+}
+
+std::optional<Allotment> WaitingRoom::allotment(Slot slot) const {
+  if (!hands_out()) return std::nullopt;
+  const Wish& wish = stock_.wish(slot);
+  return Allotment{.type = stock_.catalog().type_name(wish.type),
+                   .resource = resource_of(tickets_[slot].id),
+                   .duration = Milliseconds(wish.duration_ms),
+                   .until = {},
+                   .max_wait = Milliseconds(wish.max_wait_ms)};
+}
+
+View WaitingRoom::view_of_session(const TicketId& id) const {
+  View view{.state = TicketState::fulfilled, .poll = terms_.longest_poll};
+  const Device* const device = stock_.of(id);
+  if (device == nullptr) return view;
+  view.allotment = Allotment{.type = device->type,
+                             .resource = device->name,
+                             .duration = Milliseconds(device->wish.duration_ms),
+                             .until = sessions_.end_of(id, terms_)};
+  return view;
+}
+
+// The end of time: it has none of its own.
+Time WaitingRoom::end_of_own_wait(Slot slot) const {
+  const std::uint32_t most = stock_.wish(slot).max_wait_ms;
+  return most == 0 ? Time::max() : tickets_[slot].joined + Milliseconds(most);
+}
+
+// Of a ticket that has one. Its wait is counted from its place in the order, which may change.
+void WaitingRoom::end_own_wait_at(Slot slot, Time end) {
+  Wish wish = stock_.wish(slot);
+  const std::int64_t most = (end - tickets_[slot].joined).count();
+  wish.max_wait_ms =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(most, 1, std::int64_t{UINT32_MAX}));
+  stock_.set_wish(slot, wish);
+  journal_.note(tickets_[slot].id);
+}
+
+// A call that was taken from it is no part of its wait: it may be called again.
+void WaitingRoom::prolong_own_wait(Slot slot, Time now) {
+  if (end_of_own_wait(slot) < now + terms_.claim) end_own_wait_at(slot, now + terms_.claim);
+}
+
+void WaitingRoom::set_deadline(Slot slot, Time due) {
+  deadlines_.set(slot, std::min(due, end_of_own_wait(slot)));
+}
+
+// A reload. Who is called goes back to its place and is called again, mostly at once: what it was
+// called to may be gone, or another thing.
+void WaitingRoom::change_resources(const Terms& terms, Time now) {
+  struct Waiting {
+    Slot slot;
+    Order order;
+    bool is_present;
+    Ask ask;
+  };
+  std::vector<Waiting> all;
+  for (const Lane& lane : lanes_) {
+    lane.line.each([&](Priority, const Line& line) {
+      for (std::size_t n = 0; n < line.size(); ++n) {
+        const Slot slot = line.at(n);
+        all.push_back({slot, line.order(slot), line.is_present(slot) || tickets_[slot].is_reserved,
+                       hands_out() ? stock_.catalog().say(stock_.wish(slot)) : Ask{}});
+      }
+    });
+  }
+  for (Waiting& each : all) {
+    const Ticket& ticket = tickets_[each.slot];
+    if (!ticket.is_called()) continue;
+    withdraw_call(each.slot, now);
+    each.ask.max_wait = Milliseconds(stock_.wish(each.slot).max_wait_ms);
+    each.is_present = ticket.is_reserved || now < ticket.heard + ticket.interval() * 5 / 2;
+    if (each.is_present) wait_for(each.slot);
+  }
+  stock_.change(terms.resources);
+  sessions_.forget_stood();  // what they asked for may mean nothing now
+  std::vector<Lane> former = std::exchange(lanes_, lanes_of(terms));
+  for (Lane& lane : lanes_) {
+    const auto same = std::ranges::find(former, lane.type, &Lane::type);
+    if (same == former.end()) continue;
+    lane.learned = same->learned;
+    lane.since = same->since;
+    lane.calls = same->calls;
+    lane.fulfilled = same->fulfilled;
+  }
+  turn_.lane = 0;
+  for (const Waiting& each : all) {
+    const std::optional<Wish> wish =
+        hands_out() ? stock_.catalog().understand_again(each.ask) : Wish{};
+    stock_.set_wish(each.slot, wish.value_or(Wish{}));
+    line(each.slot).insert(member(each.slot), each.order);
+    line(each.slot).set_present(member(each.slot), each.is_present);
+    if (tickets_[each.slot].is_reserved) line(each.slot).set_away(member(each.slot), true);
+    tickets_[each.slot].told = {};
+    journal_.note(tickets_[each.slot].id);
+    if (!wish) end_ticket(each.slot, Ended::no_resource, now);
+  }
+}
+
+void WaitingRoom::count_types(Counts& counts) const {
+  for (std::size_t n = 0; n < lanes_.size(); ++n) {
+    const Lane& lane = lanes_[n];
+    TypeCounts& type = counts.types.emplace_back();
+    type.name = lane.type;
+    type.waiting = lane.line.size() - lane.called.all();
+    type.free = stock_.free(static_cast<std::uint8_t>(n));
+    type.fulfilled = lane.fulfilled;
+    type.in_use = sessions_of(lane);
+    type.called = lane.called.all();
+  }
+}
+
+}  // namespace spillway::waiting
