@@ -18,7 +18,7 @@ struct BackgroundRead {
   enum class Status : std::uint8_t {
     done,     // to its end
     refused,  // on_content wanted no more
-    failed,   // the fault; the call has been told
+    failed,   // the fault
   };
   Status status = Status::done;
   Fault fault;

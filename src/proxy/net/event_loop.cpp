@@ -50,7 +50,7 @@ void EventLoop::await_ready() {
 
 void EventLoop::on_ready() {
   in_turn_ = true;
-  ready_.deliver_events([this](Watcher& watcher, std::uint32_t events) {
+  ready_.deliver_events(std::exchange(ran_, 0), [this](Watcher& watcher, std::uint32_t events) {
     begin_event();
     watcher.on_events(events);
   });
@@ -75,6 +75,7 @@ void EventLoop::end_turn() {
 
 void EventLoop::run_posted() {
   posted_.drain([this](Posted& posted) {
+    ++ran_;
     begin_event();
     posted.run();
   });
@@ -84,6 +85,7 @@ void EventLoop::run_deferred() {
   running_.swap(deferred_);
   for (Watcher*& watcher : running_) {
     if (watcher == nullptr) continue;
+    ++ran_;
     begin_event();
     std::exchange(watcher, nullptr)->on_events(0);
   }

@@ -106,6 +106,7 @@ class EventLoop {
   // How often the loop has looked at all descriptors, and whether it last saw nothing of this one.
   std::uint64_t looks() const { return ready_.looks(); }
   bool is_quiet(const Watcher& watcher) const { return ready_.is_quiet(watcher); }
+  bool has_event(const Watcher& watcher) const { return ready_.has_event(watcher); }
   // Calls watcher.on_events(0) before the loop waits again.
   void defer(Watcher& watcher);
 
@@ -157,6 +158,7 @@ class EventLoop {
   std::atomic<bool> is_scheduled_{false};  // on_posted() is queued
   std::vector<Watcher*> deferred_;
   std::vector<Watcher*> running_;  // the deferred_ of this turn; null: forgotten
+  std::size_t ran_ = 0;            // of these and of posted work, since the last look
   bool in_turn_ = false;           // posted work and deferred watchers run at its end
   bool has_time_ = false;          // time_ is that of the current event
   TimePoint time_{};

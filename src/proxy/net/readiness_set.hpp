@@ -9,10 +9,11 @@
 // Edge-triggered: after an event the watcher must read or write until EAGAIN.
 //
 // Work that has begun goes first: a turn delivers all events that a coroutine waits for, such as
-// those of responses, and some of the others, such as those of new requests. So with more
-// connections than the thread keeps up with, what waits is requests that have not begun: they hold
-// no memory and no upstream connection yet, and those that have begun end while what they use is
-// still in the CPU's caches. Posted work and timers have their turns in between.
+// those of responses and of the rest of a head, and some of the others, such as those of new
+// requests. So with more connections than the thread keeps up with, what waits is requests that
+// have not begun: they hold no memory and no upstream connection yet, and those that have begun end
+// while what they use is still in the CPU's caches. Posted work and timers have their turns in
+// between.
 #pragma once
 
 #include <sys/epoll.h>
@@ -84,11 +85,12 @@ class ReadinessSet {
   }
   // Looks for events, and calls deliver(watcher, events) for all that are awaited and a part of the
   // others, oldest first. The next async_wait() completes at once if some of those are left.
+  // `besides`: how often work that has begun has run since the last look, not for an event.
   template <class Deliver>
-  void deliver_events(Deliver deliver) {
+  void deliver_events(std::size_t besides, Deliver deliver) {
     // The others first: of two upstream connections the one that was looked at since its response
     // is used again, not the one whose response has just come.
-    for (std::size_t n = std::max(kOthers, look() / 2); n > 0 && !others_.empty(); --n)
+    for (std::size_t n = std::max(kOthers, (look() + besides) / 3); n > 0 && !others_.empty(); --n)
       deliver_first(others_, deliver);
     while (!awaited_.empty()) deliver_first(awaited_, deliver);
   }
@@ -97,10 +99,12 @@ class ReadinessSet {
   std::uint64_t looks() const { return looks_; }
   // Whether the last look has found nothing of this watcher, or what was found has been delivered.
   // False too if it found as many as it takes, since there may be more.
-  bool is_quiet(const Watcher& watcher) const { return found_all_ && !watcher.hook_.is_linked(); }
+  bool is_quiet(const Watcher& watcher) const { return found_all_ && !has_event(watcher); }
+  // Whether an event was found for this watcher and is not delivered yet.
+  bool has_event(const Watcher& watcher) const { return watcher.hook_.is_linked(); }
 
-  // Of the events that are not awaited a turn delivers so many; more, half of the number of those
-  // that are, if that is more: work that has begun, such as tunnels, leaves a third of the turns.
+  // Of the events that are not awaited a turn delivers so many; a third of what work that has begun
+  // takes, if that is more: so tunnels, or pipelined requests, leave a quarter to new requests.
   static constexpr std::size_t kOthers = 32;
   static constexpr std::size_t kLook = 256;  // the most that one look finds
 

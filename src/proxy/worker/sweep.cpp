@@ -207,9 +207,11 @@ void Sweep::close_idle(TimePoint now) {
   std::int64_t makes_room = 0;
   if (services_.owner.is_at_connection_limit())
     makes_room = 1 + services_.gauges.client_connections.value() / kOneInSoMany;
-  // Least recently used first: stops at the first one to keep.
-  while (!lists_.idle_clients.empty()) {
-    auto& client = static_cast<ClientConnection&>(lists_.idle_clients.front());
+  // Least recently used first: stops at the first one to keep. What has sent a request that waits
+  // for its turn is not idle.
+  for (auto next = lists_.idle_clients.begin(); next != lists_.idle_clients.end();) {
+    auto& client = static_cast<ClientConnection&>(*next++);
+    if (client.has_event()) continue;
     const bool drained =
         services_.draining && now - std::max(client.idle_since(), drain_began_) >= kDrainGrace;
     const Duration idle_for = now - client.idle_since();
