@@ -15,12 +15,15 @@ void Learned::did_not_come() {
   no_shows_ = std::min(no_shows_ + (1 - no_shows_) * kNoShowStep, kMostNoShows);
 }
 
-void Learned::observe(double seconds, const Events& events, bool is_used, std::size_t waiting) {
+void Learned::observe(double seconds, const Events& events, Calls use, std::size_t waiting) {
   leaving_.observe(seconds, waiting, events.left);
-  if (!is_used) return;
+  if (use == Calls::unused) return;
   seconds_ += seconds;
   dispersion_.observe(seconds, events.calls);
-  calls_.observe(seconds, events.calls, std::max(dispersion_.index(), 1.0));
+  if (use == Calls::held)
+    calls_.observe_held(seconds, events.calls);
+  else
+    calls_.observe(seconds, events.calls, std::max(dispersion_.index(), 1.0));
   for (std::size_t tier = 0; tier < came_.size(); ++tier)
     came_[tier].observe(seconds, events.came[tier]);
 }

@@ -96,9 +96,7 @@ class LearnedRate {
   // `dispersion`: of the number of events within some seconds.
   void observe(double seconds, double events, double dispersion = 1) {
     const double before = steady_.per_second();
-    steady_.observe(seconds, events);
-    seconds_ += seconds;
-    events_ += events;
+    observe_held(seconds, events);
     if (seconds_ < kFirst) return;
     for (RateChange* const change : {&fewer_, &more_}) {
       change->observe(seconds, events, before, dispersion);
@@ -108,6 +106,12 @@ class LearnedRate {
       return;
     }
   }
+  // While something holds events up that will pass: in the mean, but no other rate.
+  void observe_held(double seconds, double events) {
+    steady_.observe(seconds, events);
+    seconds_ += seconds;
+    events_ += events;
+  }
   void scale(double times) {
     steady_.scale(times);
     forget_changes();
@@ -115,7 +119,8 @@ class LearnedRate {
   // After ten events in ten seconds or more.
   bool is_known() const { return seconds_ >= 10 && events_ >= 10 && steady_.per_second() > 0; }
   double per_second() const { return steady_.per_second(); }
-  double weight() const { return steady_.weight(); }
+  // At least one event: those that are taken back may leave none.
+  double weight() const { return std::max(steady_.weight(), 1.0); }
   double age() const { return std::min(seconds_, kSteady); }  // seconds of observation
 
  private:

@@ -16,7 +16,7 @@ constexpr Milliseconds kShortestStay{30'000};
 // The normal quantile with which a visitor that gets a place reaches it in time: 99 %.
 constexpr double kSure = 2.326;
 
-// So many places there are in any case, while it is not known how long sessions last.
+// What sessions show leaves so many places in any case.
 constexpr double kFewPlaces = 10;
 
 double square(double x) { return x * x; }
@@ -47,9 +47,10 @@ double shown_within(double seconds, double capacity, double free, const Terms& t
   const double faith = calls.age() / LearnedRate::kSteady;
   const double measured = faith * calls.per_second() * seconds;
   const double believed = (1 - faith) * ends;
-  shown.mean = measured + believed;
-  shown.variance = learned.dispersion() * (shown.mean + square(measured) / calls.weight()) +
-                   square(evidence * believed) * stay.doubt();
+  shown.mean = measured + believed + (1 - faith) * free;
+  shown.variance =
+      learned.dispersion() * (measured + believed + square(measured) / calls.weight()) +
+      square(evidence * believed) * stay.doubt();
   return std::max(shown.surely(), least);
 }
 
@@ -115,7 +116,7 @@ std::optional<TicketId> WaitingRoom::held_by(const UserKey& user) const {
 // The number n of which n + z sqrt(variance n / mean) is the mean: the time that n calls take
 // varies as their number does.
 double CallsWithin::surely() const {
-  if (mean <= 0 || variance <= 0) return expected();
+  if (!(mean > 0) || !(variance > 0)) return std::max(expected(), 0.0);
   const double half = kSure * std::sqrt(variance / mean) / 2;
   const double root = std::sqrt(half * half + mean) - half;
   return std::min(root * root, most);

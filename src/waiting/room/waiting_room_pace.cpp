@@ -21,13 +21,17 @@ void WaitingRoom::learn(Time now) {
   const bool had_begun = has_begun();
   last_ = now;
   // The few sessions of a quiet hour say little of those of a crowd, and those of an outage
-  // nothing.
-  const bool lets_in =
-      had_begun && !calls_nobody() && !orders_.has_ended && !counts_.entry.is_overloaded;
+  // nothing, nor of a room whose calls wait for the minute.
+  const bool is_overloaded = counts_.entry.is_overloaded;
+  const bool lets_in = had_begun && !calls_nobody() && !orders_.has_ended && !is_overloaded &&
+                       begins_.remaining(now) > 0;
   for (Lane& lane : lanes_) {
     const Learned::Events since = std::exchange(lane.since, {});
     if (is_first || seconds <= 0) continue;
-    if (lets_in && !hands_out() && (is_in_use(lane) || lane.line.present() > 0))
+    // With those that have just ended: their ends count as their time has.
+    const double open = static_cast<double>(sessions_of(lane)) + since.ended;
+    const bool was_in_use = 10 * open >= 9 * static_cast<double>(capacity_of(lane));
+    if (lets_in && !hands_out() && (was_in_use || lane.line.present() > 0))
       lane.learned.observe_stay(seconds, sessions_.size(), since.ended);
     // While the room fills for the first time, calls are no rate: none has to wait for an end, nor
     // for others to have begun within the minute.
@@ -37,8 +41,10 @@ void WaitingRoom::learn(Time now) {
                             lane.calls < 2 * capacity;
     const bool is_used =
         !is_filling && overdue(lane) == 0 && (lane.line.present() > 0 || since.calls > 0);
-    lane.learned.observe(seconds, since, is_used && had_begun && !calls_nobody(),
-                         lane.line.size() - lane.called.all());
+    using Calls = Learned::Calls;
+    const bool is_seen = is_used && had_begun && !calls_nobody();
+    const Calls use = !is_seen ? Calls::unused : is_overloaded ? Calls::held : Calls::rate;
+    lane.learned.observe(seconds, since, use, lane.line.size() - lane.called.all());
   }
 }
 

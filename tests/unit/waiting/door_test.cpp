@@ -274,6 +274,31 @@ TEST_CASE("the few sessions of a quiet hour show nothing") {
   CHECK(full.places() == doctest::Approx(places));
 }
 
+// The control: sessions of five minutes have all begun, and a visitor waits for their ends.
+TEST_CASE("sessions show nothing where per_minute holds visitors up") {
+  for (const bool is_held_up : {true, false}) {
+    CAPTURE(is_held_up);
+    Terms terms = terms_for(is_held_up ? 100 : 20);
+    if (is_held_up) terms.per_minute = 20;
+    Full full(terms, 20);
+    const double places = full.places();
+    REQUIRE(full.room.join(id_of(100), full.now, full.now).door == Door::wait);
+    full.pass(Milliseconds(10'000));
+    CHECK((full.places() == doctest::Approx(places)) == is_held_up);
+  }
+}
+
+TEST_CASE("ends count as the time before them, also in a small room that no visitor waits for") {
+  Full full(5, 5);
+  for (int n = 0; n < 50; ++n) {  // sessions of a minute, one after the other
+    full.pass(Milliseconds(12'000));
+    full.room.cancel(id_of(full.inside - 5), full.now);
+    full.pass(kTick);
+    REQUIRE(full.room.join(id_of(full.inside++), full.now, full.now).session);
+  }
+  CHECK(full.places() > 100);  // 150 are reached in half an hour
+}
+
 TEST_CASE("a small room has ten places in any case") {
   Full full(1, 1);
   full.pass(10 * kWhile);

@@ -161,6 +161,25 @@ TEST_CASE("a stall of some seconds, however many events are missing, is no other
   }
 }
 
+// The control: the same without an overload is another rate, by the case above.
+TEST_CASE("events that an overload holds up are no other rate") {
+  LearnedRate learned;
+  for (int n = 0; n < 10'000; ++n) learned.observe(0.1, 0.1);
+  for (int n = 0; n < 600; ++n) learned.observe_held(0.1, 0);
+  CHECK(learned.per_second() > 0.9);
+  for (int n = 0; n < 100; ++n) learned.observe(0.1, 0.1);
+  CHECK(learned.per_second() > 0.9);
+}
+
+TEST_CASE("a rate rests on one event at least, also if that is taken back") {
+  LearnedRate learned;
+  for (int n = 0; n < 10'000; ++n) learned.observe(0.1, 0.1);
+  for (int n = 0; n < 450; ++n) learned.observe(0.1, 0);
+  learned.observe(0.1, 1);
+  learned.observe(0.1, -2);
+  CHECK(learned.weight() >= 1);
+}
+
 TEST_CASE("the range holds four of five waits, and its middle is near them") {
   for (const std::size_t ahead : {10u, 100u, 1000u}) {
     for (const Flow& flow : {kPlain, kImpatient, kOvertaken, kBoth}) {
