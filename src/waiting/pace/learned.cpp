@@ -15,15 +15,12 @@ void Learned::did_not_come() {
   no_shows_ = std::min(no_shows_ + (1 - no_shows_) * kNoShowStep, kMostNoShows);
 }
 
-void Learned::observe(double seconds, const Events& events, Calls use, std::size_t waiting) {
+void Learned::observe(double seconds, const Events& events, bool is_used, std::size_t waiting) {
   leaving_.observe(seconds, waiting, events.left);
-  if (use == Calls::unused) return;
+  if (!is_used) return;
   seconds_ += seconds;
   dispersion_.observe(seconds, events.calls);
-  if (use == Calls::held)
-    calls_.observe_held(seconds, events.calls);
-  else
-    calls_.observe(seconds, events.calls, std::max(dispersion_.index(), 1.0));
+  calls_.observe(seconds, events.calls, std::max(dispersion_.index(), 1.0));
   for (std::size_t tier = 0; tier < came_.size(); ++tier)
     came_[tier].observe(seconds, events.came[tier]);
 }

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 
 #include "waiting/pace/estimate.hpp"
@@ -30,14 +29,8 @@ class Learned {
       archive(self.calls, self.left, self.ended, self.came);
     }
   };
-  // What calls say of their rate.
-  enum class Calls : std::uint8_t {
-    unused,  // nothing: no visitor waited, or calls were paused
-    held,    // the upstream is OVERLOADED: they are held up, which is no other rate
-    rate,
-  };
-  // `waiting`: visitors that could leave.
-  void observe(double seconds, const Events& events, Calls use, std::size_t waiting);
+  // `is_used`: somebody waited, and calls were not paused. `waiting`: who could leave.
+  void observe(double seconds, const Events& events, bool is_used, std::size_t waiting);
   // So many sessions were open for so long, and some ended, while calls waited for ends.
   void observe_stay(double seconds, std::size_t sessions, double ended) {
     stay_.observe(seconds, sessions, ended);

@@ -27,11 +27,12 @@ class MeanRate {
   double weight() const { return std::min(events_, seen_ * (age_ < window_ ? age_ : 2 * window_)); }
   // So many times as many come from now on: the rate rests on as many events as before.
   void scale(double times) { rate_ *= times; }
-  // As if nothing had been observed before these last seconds.
-  void restart(double seconds, double events) {
-    rate_ = seen_ = events / seconds;
-    age_ = std::min(seconds, window_);
-    events_ = events;
+  // Takes over what another has learned within its shorter window.
+  void restart(const MeanRate& recent) {
+    rate_ = recent.rate_;
+    seen_ = recent.seen_;
+    age_ = std::min(recent.age_, window_);
+    events_ = recent.weight();
   }
 
  private:
@@ -48,100 +49,47 @@ class MeanRate {
   double events_ = 0;
 };
 
-// Whether a rate has become so many times as high, and since when: Page's test (Biometrika 41,
-// 1954), by the likelihood of Poisson events, of which many at a time say less.
-class RateChange {
- public:
-  explicit RateChange(double times) : times_(times) {}
-
-  // `rate`: before, events per second. `dispersion`: of their number.
-  void observe(double seconds, double events, double rate, double dispersion) {
-    seconds_ += seconds;
-    events_ += events;
-    const double gain = (events * std::log(times_) - (times_ - 1) * rate * seconds) / dispersion;
-    // No more than is needed: what a stall has left soon goes.
-    evidence_ = std::min(evidence_ + gain, kSure);
-    if (evidence_ <= 0) forget();
-  }
-  void forget() { seconds_ = events_ = evidence_ = 0; }
-
-  bool is_sure() const { return evidence_ >= kSure && seconds_ >= kShortest; }
-  // Since then.
-  double seconds() const { return seconds_; }
-  double events() const { return events_; }
-
- private:
-  friend struct Archived;
-  template <class Self, class Archive>
-  static void fields(Self& self, Archive& archive) {
-    archive(self.seconds_, self.events_, self.evidence_);
-  }
-
-  // Without a change it is sure by chance once in half a day or so, at a rate of one a second.
-  static constexpr double kSure = 8;
-  static constexpr double kShortest = 30;  // seconds: a stall is no change
-
-  double times_;
-  double seconds_ = 0;
-  double events_ = 0;
-  double evidence_ = 0;  // logarithm of the likelihood ratio, 0 where it begins
-};
-
-// As steady as a quarter of an hour while the rate is steady; once it has changed, the rate since
-// then.
+// As steady as a quarter of an hour while the rate is steady, and as quick as a minute when it has
+// changed: it has, if the mean of the last minute is further from the long one than three and a
+// half standard deviations of such events.
 class LearnedRate {
  public:
   static constexpr double kSteady = 900;
 
   // `dispersion`: of the number of events within some seconds.
   void observe(double seconds, double events, double dispersion = 1) {
-    const double before = steady_.per_second();
-    observe_held(seconds, events);
-    if (seconds_ < kFirst) return;
-    for (RateChange* const change : {&fewer_, &more_}) {
-      change->observe(seconds, events, before, dispersion);
-      if (!change->is_sure()) continue;
-      steady_.restart(change->seconds(), std::max(change->events(), 1.0));
-      forget_changes();
-      return;
-    }
-  }
-  // While something holds events up that will pass: in the mean, but no other rate.
-  void observe_held(double seconds, double events) {
+    recent_.observe(seconds, events);
     steady_.observe(seconds, events);
     seconds_ += seconds;
-    events_ += events;
+    if (seconds_ < 2 * kRecent) return;
+    const double deviation = std::sqrt(dispersion * steady_.per_second() / (2 * kRecent));
+    if (std::abs(recent_.per_second() - steady_.per_second()) > 3.5 * deviation)
+      steady_.restart(recent_);
   }
   void scale(double times) {
+    recent_.scale(times);
     steady_.scale(times);
-    forget_changes();
   }
   // After ten events in ten seconds or more.
-  bool is_known() const { return seconds_ >= 10 && events_ >= 10 && steady_.per_second() > 0; }
+  bool is_known() const {
+    return seconds_ >= 10 && recent_.events() >= 10 && steady_.per_second() > 0;
+  }
   double per_second() const { return steady_.per_second(); }
-  // At least one event: those that are taken back may leave none.
-  double weight() const { return std::max(steady_.weight(), 1.0); }
+  double weight() const { return steady_.weight(); }
   double age() const { return std::min(seconds_, kSteady); }  // seconds of observation
 
  private:
   friend struct Archived;
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.steady_, self.fewer_, self.more_, self.seconds_, self.events_);
+    archive(self.recent_, self.steady_, self.seconds_);
   }
 
-  static constexpr double kFirst = 120;  // seconds: until then all of it is new
+  static constexpr double kRecent = 60;
 
-  void forget_changes() {
-    fewer_.forget();
-    more_.forget();
-  }
-
+  MeanRate recent_{kRecent};
   MeanRate steady_{kSteady};
-  RateChange fewer_{0.6};
-  RateChange more_{1.6};
   double seconds_ = 0;
-  double events_ = 0;
 };
 
 // How unevenly events come: the variance of how many there are within kWindow over their mean, 1 if

@@ -207,7 +207,7 @@ void WaitingRoom::tick(Time now, const Backend& backend) {
   recovery_.tick(now);
   ended_.tick(now, first_pass_life());
   if (orders_.has_ended) end_some(now);
-  if (calls_nobody() || !has_begun() || backend.is_overloaded) {
+  if (calls_nobody() || !has_begun()) {
     for (Lane& lane : lanes_) lane.learned.interrupt(now);
   }
   counts_.entry.is_overloaded = backend.is_overloaded;

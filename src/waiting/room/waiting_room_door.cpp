@@ -48,9 +48,9 @@ double shown_within(double seconds, double capacity, double free, const Terms& t
   const double measured = faith * calls.per_second() * seconds;
   const double believed = (1 - faith) * ends;
   shown.mean = measured + believed + (1 - faith) * free;
-  shown.variance =
-      learned.dispersion() * (measured + believed + square(measured) / calls.weight()) +
-      square(evidence * believed) * stay.doubt();
+  shown.variance = learned.dispersion() *
+                       (measured + believed + square(measured) / std::max(calls.weight(), 1.0)) +
+                   square(evidence * believed) * stay.doubt();
   return std::max(shown.surely(), least);
 }
 
@@ -150,7 +150,7 @@ CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const
   const double dispersion = lane.learned.dispersion();
   const double unknown = faith * measured * seconds;  // it may be off by as much as calls vary
   return {.mean = mean,
-          .variance = dispersion * (mean + unknown * unknown / calls.weight()),
+          .variance = dispersion * (mean + unknown * unknown / std::max(calls.weight(), 1.0)),
           .most = most};
 }
 

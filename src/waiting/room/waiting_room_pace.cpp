@@ -41,10 +41,8 @@ void WaitingRoom::learn(Time now) {
                             lane.calls < 2 * capacity;
     const bool is_used =
         !is_filling && overdue(lane) == 0 && (lane.line.present() > 0 || since.calls > 0);
-    using Calls = Learned::Calls;
-    const bool is_seen = is_used && had_begun && !calls_nobody();
-    const Calls use = !is_seen ? Calls::unused : is_overloaded ? Calls::held : Calls::rate;
-    lane.learned.observe(seconds, since, use, lane.line.size() - lane.called.all());
+    lane.learned.observe(seconds, since, is_used && had_begun && !calls_nobody(),
+                         lane.line.size() - lane.called.all());
   }
 }
 
