@@ -67,7 +67,7 @@ class Stream : public Watcher, private Posted {
   // Closes with a reset, so that the peer does not take a truncated message for a complete one.
   void abort();
   bool open() const { return descriptor_ >= 0; }
-  // Something has come, of which the loop has not told yet.
+  // The loop has found an event for it, and not delivered it yet.
   bool has_event() const { return loop_.has_event(*this); }
   int descriptor() const { return descriptor_; }
 
