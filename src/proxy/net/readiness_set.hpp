@@ -8,7 +8,7 @@
 //
 // Edge-triggered: after an event the watcher must read or write until EAGAIN.
 //
-// Work that has begun goes first: a turn delivers all events that a coroutine waits for, such as
+// Work that has begun does not wait: a turn delivers all events that a coroutine waits for, such as
 // those of responses and of the rest of a head, and some of the others, such as those of new
 // requests. So with more connections than the thread keeps up with, what waits is requests that
 // have not begun: they hold no memory and no upstream connection yet, and those that have begun end
@@ -45,7 +45,7 @@ class Watcher : public PendingEvent {
   // `events` as in epoll_wait(2), or 0 if the watcher was deferred (EventLoop::defer). May destroy
   // or change any watcher, including itself.
   virtual void on_events(std::uint32_t events) = 0;
-  // Work that has begun waits for its events: they go before others.
+  // Work that has begun waits for its events: a turn delivers all of them.
   virtual bool is_awaited() const { return false; }
 
  protected:
