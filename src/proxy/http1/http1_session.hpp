@@ -127,6 +127,7 @@ class Http1Session final : public ClientSession, public Swept {
     std::size_t consumed = 0;  // of the received bytes
   };
   CheckedPiece check_body(std::string_view received, char* out);
+  bool makes_room();
   void plan_local_reply(bool may_keep);
   bool skip_body();
   template <class Write>

@@ -137,6 +137,9 @@ struct Services {
   WallClock wall_clock{};
   RecentEvents recent{};
   std::uint32_t pausing = 0;  // exchanges that pause before a retry
+  // At the connection limit: how many of the next responses end their connections, since too few of
+  // these are idle, or their clients silent. Set by the sweep.
+  std::size_t ending_responses = 0;
   bool draining = false;
 
   // When the event began that is handled now: what a request waits for and has taken is measured by

@@ -2,9 +2,10 @@
 //
 // Every 10 ms: measures the event-loop lag (how late its own timer fires), expires waiters at the
 // gates, resumes exchanges whose pause before a retry is over. Every 50 ms: ends waits past their
-// deadline, detects clients that left, closes connections idle for longer than idle_timeout_ms, and
-// some that are idle, or whose clients are silent (silence.hpp), while others are not accepted for
-// want of room. Every second: frees what a burst has left in the pools.
+// deadline, detects clients that left, closes connections idle for longer than idle_timeout_ms.
+// While others are not accepted for want of room, it closes some that are idle, or whose clients
+// are silent (silence.hpp); if there are none, some end with their next response. Every second:
+// frees what a burst has left in the pools.
 #pragma once
 
 #include <poll.h>
@@ -72,7 +73,7 @@ class Sweep {
   void break_tunnels();
   void publish_ages(TimePoint now);
   void close_idle(TimePoint now);
-  void end_silent(TimePoint now, std::size_t most);
+  std::size_t end_silent(TimePoint now, std::size_t most);
 
   Services& services_;
   SweptLists& lists_;
