@@ -27,7 +27,7 @@
 #include "config/file/key_files.hpp"
 #include "config/file/load.hpp"
 #include "proxy/server/server.hpp"
-#include "traffic/classify.hpp"
+#include "traffic/classify/classify.hpp"
 
 namespace {
 

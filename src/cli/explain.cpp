@@ -15,7 +15,7 @@
 #include "http/message/head.hpp"
 #include "overload/admission/decide.hpp"
 #include "overload/admission/plan.hpp"
-#include "traffic/classify.hpp"
+#include "traffic/classify/classify.hpp"
 
 namespace spillway {
 namespace {

@@ -9,7 +9,7 @@
 #include "config/tunnels.hpp"
 #include "http/field/ascii.hpp"
 #include "http/message/upgrade.hpp"
-#include "traffic/trusted_tokens.hpp"
+#include "traffic/trusted_token/trusted_tokens.hpp"
 #include "waiting/terms/configured.hpp"
 
 namespace spillway {

@@ -5,7 +5,7 @@
 #include "cli/explain_lines.hpp"
 #include "config/config.hpp"
 #include "http/message/head.hpp"
-#include "traffic/classify.hpp"
+#include "traffic/classify/classify.hpp"
 
 namespace spillway {
 

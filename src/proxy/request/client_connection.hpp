@@ -9,7 +9,7 @@
 #include "proxy/net/stream.hpp"
 #include "proxy/request/client_info.hpp"
 #include "proxy/request/services.hpp"
-#include "traffic/address_count.hpp"
+#include "traffic/client/address_count.hpp"
 
 namespace spillway::proxy {
 

@@ -9,7 +9,7 @@
 
 #include "base/ip_address.hpp"
 #include "proxy/generation/generation.hpp"
-#include "traffic/tenant.hpp"
+#include "traffic/client/tenant.hpp"
 
 namespace spillway::proxy {
 

@@ -10,7 +10,7 @@
 #include "proxy/request/admission.hpp"
 #include "proxy/request/fault.hpp"
 #include "proxy/request/request_context.hpp"
-#include "traffic/deadline.hpp"
+#include "traffic/classify/deadline.hpp"
 
 namespace spillway::proxy {
 

@@ -13,7 +13,7 @@
 #include "http/message/head.hpp"
 #include "proxy/generation/local_generation.hpp"
 #include "proxy/request/client_info.hpp"
-#include "traffic/classify.hpp"
+#include "traffic/classify/classify.hpp"
 
 namespace spillway::proxy {
 

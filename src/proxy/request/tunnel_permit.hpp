@@ -12,7 +12,7 @@
 
 #include "observe/count/tunnel_use.hpp"
 #include "proxy/net/capped_counter.hpp"
-#include "traffic/client_shares.hpp"
+#include "traffic/client/client_shares.hpp"
 
 namespace spillway::proxy {
 
@@ -21,7 +21,7 @@ class TunnelPermits {
  public:
   using Share = traffic::ClientShares::Share;
 
-  explicit TunnelPermits(traffic::SipKey key = {}) : of_clients_(key) {}
+  explicit TunnelPermits(SipKey key = {}) : of_clients_(key) {}
 
   Share& of(const IpAddress& client) { return of_clients_.of(client); }
   // Caps every `limit` at `most`, which follows from the connections in force. No cap before the

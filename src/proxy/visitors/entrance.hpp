@@ -18,7 +18,7 @@
 #include "proxy/visitors/visitor_status.hpp"
 #include "proxy/visitors/visitor_tokens.hpp"
 #include "proxy/waiting/stay.hpp"
-#include "traffic/visitor_claims.hpp"
+#include "traffic/trusted_token/visitor_claims.hpp"
 
 namespace spillway::proxy {
 

@@ -24,7 +24,7 @@
 #include "proxy/request/client_connection.hpp"
 #include "proxy/worker/accept_resume.hpp"
 #include "resilience/token_bucket.hpp"
-#include "traffic/address_count.hpp"
+#include "traffic/client/address_count.hpp"
 
 namespace spillway::proxy {
 

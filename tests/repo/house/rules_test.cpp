@@ -30,7 +30,9 @@ House spillway() {
       signals + Rooms{"overload/limit", "overload/admission", "overload/control"};
   const Rooms dispatch = {"dispatch/queue", "dispatch/estimate", "dispatch/discipline",
                           "dispatch/scheduler"};
-  const Rooms decisions = overload + dispatch + Rooms{"traffic"};
+  const Rooms parts = {"traffic/route", "traffic/client", "traffic/trusted_token"};
+  const Rooms traffic = parts + Rooms{"traffic/classify"};
+  const Rooms decisions = overload + dispatch + traffic;
   const Rooms cache = {"cache", "cache/rules", "cache/store"};
   const Rooms stores = {"store/contract", "store/sqlite", "store/postgres"};
   const Rooms deferral = stores + Rooms{"store", "jobs"};
@@ -66,7 +68,10 @@ House spillway() {
                      {"http/caching", field},
                      {"http/message", field},
                      {"http/outgoing", message},
-                     {"traffic", http},
+                     {"traffic/route", http},
+                     {"traffic/client", http},
+                     {"traffic/trusted_token", field},
+                     {"traffic/classify", http + parts},
                      {"resilience", {"base", "config"}},
                      {"overload/signals", http + Rooms{"resilience"}},
                      {"overload/limit", signals},
@@ -98,9 +103,9 @@ House spillway() {
                      {"simulate/model", scenario + Rooms{"simulate/scenario"}},
                      {"simulate/run", scenario + Rooms{"simulate/scenario", "simulate/model"}},
                      {"simulate/report", loaded + Rooms{"simulate/recording"}},
-                     {"cache/rules", http + Rooms{"traffic"}},
-                     {"cache/store", http + Rooms{"traffic", "cache/rules"}},
-                     {"cache", http + Rooms{"traffic", "cache/rules", "cache/store"}},
+                     {"cache/rules", http},
+                     {"cache/store", http + Rooms{"cache/rules"}},
+                     {"cache", http + Rooms{"cache/rules", "cache/store"}},
                      {"observe/count", counted},
                      {"observe/log", counted + Rooms{"observe/count"}},
                      {"observe/snapshot", counted + Rooms{"observe/count"}},
@@ -245,7 +250,7 @@ TEST_CASE("a made-up violation of each rule is reported") {
     CHECK(violations_with({"http/message/commonplace.hpp", ""}).empty());
   }
   SUBCASE("a README.md in each folder") {
-    CHECK(reported({"traffic/routes.hpp", ""}, "traffic has no README.md"));
+    CHECK(reported({"traffic/route/routes.hpp", ""}, "traffic/route has no README.md"));
   }
 }
 
