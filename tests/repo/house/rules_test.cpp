@@ -58,6 +58,7 @@ House spillway() {
   const Rooms exchange = call + Rooms{"proxy/deferral", "proxy/exchange"};
   const Rooms http1 = exchange + Rooms{"proxy/http1"};
   const Rooms server = http1 + Rooms{"proxy/worker", "proxy/admin", "proxy/server"};
+  const Rooms cli = {"cli/terminal", "cli/admin", "cli/explain", "cli/simulate"};
   const Rooms below_store = waiting + Rooms{"resilience", "jobs"};
   return {.arrows = {{"base", {}},
                      {"config", {"base"}},
@@ -126,9 +127,12 @@ House spillway() {
                      {"proxy/worker", http1},
                      {"proxy/admin", jobs},
                      {"proxy/server", http1 + Rooms{"proxy/worker", "proxy/admin"}},
-                     {"cli", below_proxy + simulate +
-                                 Rooms{"proxy/generation", "proxy/jobs", "proxy/server"}},
-                     {"main", server + simulate + Rooms{"cli"}}},
+                     {"cli/terminal", {"base"}},
+                     {"cli/admin", ticket + loaded + Rooms{"jobs", "cli/terminal"}},
+                     {"cli/explain",
+                      overload + traffic + terms + Rooms{"cache/rules", "jobs", "cli/terminal"}},
+                     {"cli/simulate", simulate},
+                     {"main", server + simulate + cli}},
           .pure = {"base", "http", "traffic", "resilience", "overload", "dispatch", "jobs",
                    "waiting", "cache/rules"}};
 }

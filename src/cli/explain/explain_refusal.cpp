@@ -1,4 +1,4 @@
-#include "cli/explain_refusal.hpp"
+#include "cli/explain/explain_refusal.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "cli/admin_arguments.hpp"
+#include "cli/admin/admin_arguments.hpp"
 
 namespace spillway {
 

@@ -2,7 +2,7 @@
 // and deferral.
 #pragma once
 
-#include "cli/explain_rule.hpp"
+#include "cli/explain/explain_rule.hpp"
 
 namespace spillway {
 

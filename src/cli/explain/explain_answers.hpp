@@ -1,7 +1,7 @@
 // Explains a route's cache and fallback for one request.
 #pragma once
 
-#include "cli/explain_rule.hpp"
+#include "cli/explain/explain_rule.hpp"
 
 namespace spillway {
 

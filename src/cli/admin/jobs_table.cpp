@@ -1,11 +1,11 @@
-#include "cli/jobs_table.hpp"
+#include "cli/admin/jobs_table.hpp"
 
 #include <array>
 #include <iomanip>
 #include <ostream>
 #include <string>
 
-#include "cli/terminal_text.hpp"
+#include "cli/terminal/terminal_text.hpp"
 
 namespace spillway {
 

@@ -1,15 +1,15 @@
-#include "cli/explain.hpp"
+#include "cli/explain/explain.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <chrono>
 
 #include "base/ip_address.hpp"
-#include "cli/explain_answers.hpp"
-#include "cli/explain_deferral.hpp"
-#include "cli/explain_lines.hpp"
-#include "cli/explain_request.hpp"
-#include "cli/explain_rule.hpp"
+#include "cli/explain/explain_answers.hpp"
+#include "cli/explain/explain_deferral.hpp"
+#include "cli/explain/explain_lines.hpp"
+#include "cli/explain/explain_request.hpp"
+#include "cli/explain/explain_rule.hpp"
 #include "config/choices.hpp"
 #include "http/message/framing.hpp"
 #include "http/message/head.hpp"

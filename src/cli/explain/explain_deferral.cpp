@@ -1,4 +1,4 @@
-#include "cli/explain_deferral.hpp"
+#include "cli/explain/explain_deferral.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "cli/admin_client.hpp"
+#include "cli/admin/admin_client.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>

@@ -1,11 +1,11 @@
-#include "cli/explain_request.hpp"
+#include "cli/explain/explain_request.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <string>
 #include <variant>
 
-#include "cli/terminal_text.hpp"
+#include "cli/terminal/terminal_text.hpp"
 #include "config/tunnels.hpp"
 #include "http/field/ascii.hpp"
 #include "http/message/upgrade.hpp"

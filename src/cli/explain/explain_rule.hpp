@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/state.hpp"
-#include "cli/explain_lines.hpp"
+#include "cli/explain/explain_lines.hpp"
 #include "config/config.hpp"
 #include "http/message/head.hpp"
 #include "traffic/classify/classify.hpp"

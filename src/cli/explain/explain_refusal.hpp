@@ -1,7 +1,7 @@
 // Explains refusals by the reason of the overload.
 #pragma once
 
-#include "cli/explain_rule.hpp"
+#include "cli/explain/explain_rule.hpp"
 #include "overload/admission/decide.hpp"
 
 namespace spillway {

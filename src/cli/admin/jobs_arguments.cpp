@@ -1,8 +1,8 @@
-#include "cli/jobs_arguments.hpp"
+#include "cli/admin/jobs_arguments.hpp"
 
 #include <string>
 
-#include "cli/admin_arguments.hpp"
+#include "cli/admin/admin_arguments.hpp"
 #include "jobs/job_id.hpp"
 
 namespace spillway {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/admin_desk.hpp"
+#include "cli/admin/admin_desk.hpp"
 
 namespace spillway {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/admin_client.hpp"
+#include "cli/admin/admin_client.hpp"
 
 namespace spillway {
 

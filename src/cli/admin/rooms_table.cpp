@@ -1,10 +1,10 @@
-#include "cli/rooms_table.hpp"
+#include "cli/admin/rooms_table.hpp"
 
 #include <array>
 #include <ostream>
 #include <string>
 
-#include "cli/terminal_text.hpp"
+#include "cli/terminal/terminal_text.hpp"
 
 namespace spillway {
 

@@ -1,13 +1,13 @@
-// The arguments of `spillway jobs`.
+// The arguments of `spillway rooms`.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
-#include "cli/jobs_command.hpp"
+#include "cli/admin/rooms_command.hpp"
 
 namespace spillway {
 
 // Adds the command with its own subcommands; `to` must outlive the parsing.
-void add_jobs(CLI::App& app, JobsOptions& to);
+void add_rooms(CLI::App& app, RoomsOptions& to);
 
 }  // namespace spillway

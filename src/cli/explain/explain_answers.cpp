@@ -1,10 +1,10 @@
-#include "cli/explain_answers.hpp"
+#include "cli/explain/explain_answers.hpp"
 
 #include <string>
 
 #include "cache/rules/personal.hpp"
 #include "cache/rules/storable.hpp"
-#include "cli/explain_refusal.hpp"
+#include "cli/explain/explain_refusal.hpp"
 #include "config/choices.hpp"
 #include "http/caching/cache_control.hpp"
 #include "http/message/upgrade.hpp"

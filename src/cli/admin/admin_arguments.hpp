@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/admin_desk.hpp"
+#include "cli/admin/admin_desk.hpp"
 
 namespace spillway {
 

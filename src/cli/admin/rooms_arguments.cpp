@@ -1,8 +1,8 @@
-#include "cli/rooms_arguments.hpp"
+#include "cli/admin/rooms_arguments.hpp"
 
 #include <string>
 
-#include "cli/admin_arguments.hpp"
+#include "cli/admin/admin_arguments.hpp"
 #include "waiting/ticket/ticket.hpp"
 
 namespace spillway {

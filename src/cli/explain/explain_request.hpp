@@ -1,7 +1,7 @@
 // Explains request fields that may be ignored: deadlines and Upgrade.
 #pragma once
 
-#include "cli/explain_lines.hpp"
+#include "cli/explain/explain_lines.hpp"
 #include "config/config.hpp"
 #include "http/message/head.hpp"
 #include "traffic/classify/classify.hpp"

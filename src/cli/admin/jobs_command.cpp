@@ -1,4 +1,4 @@
-#include "cli/jobs_command.hpp"
+#include "cli/admin/jobs_command.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/time_text.hpp"
-#include "cli/jobs_table.hpp"
+#include "cli/admin/jobs_table.hpp"
 #include "http/field/ascii.hpp"
 #include "http/field/query.hpp"
 

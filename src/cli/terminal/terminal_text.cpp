@@ -1,4 +1,4 @@
-#include "cli/terminal_text.hpp"
+#include "cli/terminal/terminal_text.hpp"
 
 #include <iomanip>
 #include <ostream>

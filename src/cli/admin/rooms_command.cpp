@@ -1,11 +1,11 @@
-#include "cli/rooms_command.hpp"
+#include "cli/admin/rooms_command.hpp"
 
 #include <algorithm>
 #include <ostream>
 #include <utility>
 
-#include "cli/rooms_table.hpp"
-#include "cli/terminal_text.hpp"
+#include "cli/admin/rooms_table.hpp"
+#include "cli/terminal/terminal_text.hpp"
 #include "http/field/query.hpp"
 
 namespace spillway {

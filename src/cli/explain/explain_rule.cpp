@@ -1,9 +1,9 @@
-#include "cli/explain_rule.hpp"
+#include "cli/explain/explain_rule.hpp"
 
 #include <algorithm>
 
-#include "cli/explain_answers.hpp"
-#include "cli/explain_refusal.hpp"
+#include "cli/explain/explain_answers.hpp"
+#include "cli/explain/explain_refusal.hpp"
 #include "config/choices.hpp"
 #include "overload/admission/decide.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/simulate_command.hpp"
+#include "cli/simulate/simulate_command.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

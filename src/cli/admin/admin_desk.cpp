@@ -1,11 +1,11 @@
-#include "cli/admin_desk.hpp"
+#include "cli/admin/admin_desk.hpp"
 
 #include <algorithm>
 #include <ostream>
 #include <string_view>
 #include <utility>
 
-#include "cli/terminal_text.hpp"
+#include "cli/terminal/terminal_text.hpp"
 #include "config/file/document.hpp"
 #include "http/field/ascii.hpp"
 
