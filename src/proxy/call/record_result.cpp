@@ -2,7 +2,7 @@
 
 #include "base/sip_hash.hpp"
 #include "http/message/target.hpp"
-#include "proxy/request/counted_client.hpp"
+#include "proxy/request/context/counted_client.hpp"
 
 namespace spillway::proxy {
 namespace {

@@ -53,7 +53,10 @@ House spillway() {
   const Rooms upstream = net + Rooms{"proxy/upstream"};
   const Rooms generation = upstream + loaded + Rooms{"proxy/waiting", "proxy/generation"};
   const Rooms jobs = generation + Rooms{"proxy/jobs"};
-  const Rooms request = jobs + Rooms{"proxy/request"};
+  const Rooms owner = jobs + Rooms{"proxy/request/owner"};
+  const Rooms asked =
+      owner + Rooms{"proxy/request/client", "proxy/request/context", "proxy/request/answer"};
+  const Rooms request = asked + Rooms{"proxy/request/admission", "proxy/request/body"};
   const Rooms call = request + Rooms{"proxy/visitors", "proxy/cache", "proxy/call"};
   const Rooms exchange = call + Rooms{"proxy/deferral", "proxy/exchange"};
   const Rooms http1 = exchange + Rooms{"proxy/http1"};
@@ -117,7 +120,12 @@ House spillway() {
                      {"proxy/waiting", net},
                      {"proxy/generation", upstream + loaded + Rooms{"proxy/waiting"}},
                      {"proxy/jobs", generation},
-                     {"proxy/request", jobs},
+                     {"proxy/request/owner", jobs},
+                     {"proxy/request/client", owner},
+                     {"proxy/request/context", owner},
+                     {"proxy/request/answer", counted + Rooms{"observe/count"}},
+                     {"proxy/request/admission", asked},
+                     {"proxy/request/body", asked},
                      {"proxy/visitors", request},
                      {"proxy/cache", request},
                      {"proxy/call", request + Rooms{"proxy/visitors", "proxy/cache"}},

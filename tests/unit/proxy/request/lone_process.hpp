@@ -16,7 +16,7 @@
 #include "proxy/exchange/background_refresh.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/generation/local_generation.hpp"
-#include "proxy/request/services.hpp"
+#include "proxy/request/owner/services.hpp"
 #include "support/proxy_under_test.hpp"
 
 namespace spillway::proxy {
