@@ -16,10 +16,10 @@
 
 #include "base/ip_address.hpp"
 #include "base/state.hpp"
-#include "cli/explain.hpp"
-#include "cli/jobs_arguments.hpp"
-#include "cli/rooms_arguments.hpp"
-#include "cli/simulate_command.hpp"
+#include "cli/admin/jobs_arguments.hpp"
+#include "cli/admin/rooms_arguments.hpp"
+#include "cli/explain/explain.hpp"
+#include "cli/simulate/simulate_command.hpp"
 #include "config/check/warnings.hpp"
 #include "config/describe/effective.hpp"
 #include "config/describe/reference.hpp"
@@ -27,7 +27,7 @@
 #include "config/file/key_files.hpp"
 #include "config/file/load.hpp"
 #include "proxy/server/server.hpp"
-#include "traffic/classify.hpp"
+#include "traffic/classify/classify.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "base/ip_address.hpp"
 #include "site.hpp"
 #include "suite.hpp"
-#include "traffic/classify.hpp"
+#include "traffic/classify/classify.hpp"
 
 namespace spillway::micro {
 namespace {

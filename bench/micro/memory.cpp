@@ -14,7 +14,7 @@
 #include "overload/signals/signals.hpp"
 #include "site.hpp"
 #include "table.hpp"
-#include "traffic/classify.hpp"
+#include "traffic/classify/classify.hpp"
 #include "waiting_line.hpp"
 
 namespace spillway::micro {

@@ -10,7 +10,7 @@
 #include "config/format.hpp"
 #include "fuzz/claim.hpp"
 #include "fuzz/targets.hpp"
-#include "traffic/classify.hpp"
+#include "traffic/classify/classify.hpp"
 
 namespace spillway::fuzz {
 namespace {

@@ -27,8 +27,8 @@
 #include "http/outgoing/forwarded.hpp"
 #include "jobs/idempotency.hpp"
 #include "jobs/prefer.hpp"
-#include "traffic/client_address.hpp"
-#include "traffic/deadline.hpp"
+#include "traffic/classify/deadline.hpp"
+#include "traffic/client/client_address.hpp"
 
 namespace spillway::fuzz {
 namespace {

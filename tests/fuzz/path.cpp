@@ -14,8 +14,8 @@
 #include "fuzz/targets.hpp"
 #include "http/field/ascii.hpp"
 #include "http/message/scan.hpp"
-#include "traffic/classify.hpp"
-#include "traffic/path.hpp"
+#include "traffic/classify/classify.hpp"
+#include "traffic/route/path.hpp"
 
 namespace spillway::fuzz {
 namespace {

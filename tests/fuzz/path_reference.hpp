@@ -11,7 +11,7 @@
 
 namespace spillway::fuzz {
 
-// The first reading that traffic/path.hpp describes.
+// The first reading that traffic/route/path.hpp describes.
 std::string first_reading(std::string_view path_and_query);
 
 class RouteReference {

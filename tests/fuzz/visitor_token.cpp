@@ -15,8 +15,8 @@
 #include "fuzz/claim.hpp"
 #include "fuzz/options.hpp"
 #include "fuzz/targets.hpp"
-#include "traffic/jwt.hpp"
-#include "traffic/tier_cookie.hpp"
+#include "traffic/trusted_token/jwt.hpp"
+#include "traffic/trusted_token/tier_cookie.hpp"
 
 namespace spillway::fuzz {
 namespace {

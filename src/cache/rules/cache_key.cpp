@@ -12,9 +12,6 @@
 namespace spillway::cache {
 namespace {
 
-using traffic::sip_hash;
-using traffic::SipKey;
-
 constexpr std::uint32_t kAbsent = 0xffffffff;
 constexpr std::size_t kFixedParts = 6;  // before those of the configured fields
 constexpr std::size_t kMaxNames = 16;

@@ -16,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sip_hash.hpp"
 #include "cache/rules/personal.hpp"
 #include "http/field/field_list.hpp"
 #include "http/message/hop_by_hop.hpp"
-#include "traffic/sip_hash.hpp"
 
 namespace spillway::cache {
 
@@ -38,8 +38,7 @@ struct CacheRequest {
 
 // Hash of a URI, the same for all schemes, tenants and variants: selects the shard and the
 // invalidation time.
-std::uint64_t uri_hash(traffic::SipKey key, std::string_view authority,
-                       std::string_view path_and_query);
+std::uint64_t uri_hash(SipKey key, std::string_view authority, std::string_view path_and_query);
 
 // A key for a look-up.
 struct KeyView {
@@ -72,7 +71,7 @@ class CacheKey {
  private:
   friend class ResponseCache;
 
-  void start(traffic::SipKey key, const CacheRequest& request, const TenantInKey& tenant,
+  void start(SipKey key, const CacheRequest& request, const TenantInKey& tenant,
              const std::vector<std::string>& vary, bool by_tenant);
   // Appends names_ and the request's values of these fields.
   void vary(const CacheRequest& request);
@@ -86,7 +85,7 @@ class CacheKey {
   std::string names_;  // of the fields that responses vary by: lower case, sorted, comma-separated
   std::string scratch_;  // another such list
   std::size_t primary_size_ = 0;
-  traffic::SipKey sip_key_;
+  SipKey sip_key_;
   std::uint64_t uri_hash_ = 0;
   std::uint64_t primary_hash_ = 0;
   std::uint64_t hash_ = 0;

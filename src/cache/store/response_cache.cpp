@@ -30,7 +30,7 @@ bool is_same_tag(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-ResponseCache::ResponseCache(const config::Cache& settings, traffic::SipKey key)
+ResponseCache::ResponseCache(const config::Cache& settings, SipKey key)
     : settings_(settings), key_(key) {
   configure_heap();
   const std::size_t shards = shards_for(settings);

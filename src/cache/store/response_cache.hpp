@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sip_hash.hpp"
 #include "base/time.hpp"
 #include "cache/rules/cache_key.hpp"
 #include "cache/rules/purge.hpp"
@@ -23,7 +24,6 @@
 #include "cache/store/stored_response.hpp"
 #include "config/config.hpp"
 #include "http/message/head.hpp"
-#include "traffic/sip_hash.hpp"
 
 namespace spillway::cache {
 
@@ -55,7 +55,7 @@ struct CacheCounts {
 class ResponseCache {
  public:
   // The SipHash key is secret: clients choose what is hashed.
-  ResponseCache(const config::Cache& settings, traffic::SipKey key);
+  ResponseCache(const config::Cache& settings, SipKey key);
   ~ResponseCache();
   ResponseCache(const ResponseCache&) = delete;
   ResponseCache& operator=(const ResponseCache&) = delete;
@@ -108,7 +108,7 @@ class ResponseCache {
   }
 
   config::Cache settings_;
-  traffic::SipKey key_;
+  SipKey key_;
   std::vector<std::unique_ptr<CacheShard>> shards_;
   SingleFlight flights_;
 };

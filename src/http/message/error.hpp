@@ -14,11 +14,11 @@ enum class Error : std::uint8_t {
   bad_request_line,     // not `method SP target SP HTTP/x.y`
   bad_method,           // a standard method in small letters
   bad_target,           // a form of target that the method does not have, or a fragment
-  ambiguous_path,       // may be read as paths of different routes (traffic/path.hpp)
+  ambiguous_path,       // may be read as paths of different routes (traffic/route/path.hpp)
   bad_status_line,      // (upstream) not `HTTP/1.x SP 3DIGIT SP reason`
   bad_character,        // NUL, bare CR, bare LF or another control character in a head
   bad_field,            // not `token ":" value`, or a Connection that is not a list of tokens
-  repeated_field,       // one that says whose the request is (traffic/sole_fields.hpp)
+  repeated_field,       // one that says whose the request is (traffic/client/sole_fields.hpp)
   obs_fold,             // a field value continued on the next line
   bad_host,             // missing, repeated or not `host [":" port]`
   bad_framing,          // Transfer-Encoding and Content-Length: conflicting, repeated, malformed

@@ -3,7 +3,7 @@
 
 #include "config/choices.hpp"
 #include "observe/metrics/families.hpp"
-#include "traffic/trusted_tokens.hpp"
+#include "traffic/trusted_token/trusted_tokens.hpp"
 
 namespace spillway::observe {
 namespace {

@@ -24,7 +24,7 @@
 #include "overload/signals/signals.hpp"
 #include "overload/signals/state.hpp"
 #include "resilience/health.hpp"
-#include "traffic/visitor_claims.hpp"
+#include "traffic/trusted_token/visitor_claims.hpp"
 #include "waiting/room/counts.hpp"
 #include "waiting/ticket/ticket_events.hpp"
 #include "waiting/token/challenge.hpp"

@@ -5,7 +5,7 @@
 #include "cache/rules/storable.hpp"
 #include "cache/rules/validity.hpp"
 #include "proxy/cache/cache_invalidation.hpp"
-#include "proxy/request/long_lived.hpp"
+#include "proxy/request/admission/long_lived.hpp"
 
 namespace spillway::proxy {
 

@@ -8,8 +8,8 @@
 #include "cache/store/filling.hpp"
 #include "proxy/cache/cache_lookup.hpp"
 #include "proxy/cache/flight_membership.hpp"
-#include "proxy/request/request_context.hpp"
-#include "proxy/request/services.hpp"
+#include "proxy/request/context/request_context.hpp"
+#include "proxy/request/owner/services.hpp"
 
 namespace spillway::proxy {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "http/message/head.hpp"
-#include "proxy/request/request_context.hpp"
+#include "proxy/request/context/request_context.hpp"
 
 namespace spillway::proxy {
 

@@ -8,7 +8,7 @@
 #include "cache/rules/merge.hpp"
 #include "cache/rules/request_limits.hpp"
 #include "cache/rules/storable.hpp"
-#include "traffic/tenant.hpp"
+#include "traffic/client/tenant.hpp"
 
 namespace spillway::proxy {
 

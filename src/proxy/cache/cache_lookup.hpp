@@ -13,9 +13,9 @@
 #include "http/caching/range.hpp"
 #include "http/outgoing/cache_status.hpp"
 #include "observe/count/cache_use.hpp"
-#include "proxy/request/fault.hpp"
-#include "proxy/request/request_context.hpp"
-#include "proxy/request/services.hpp"
+#include "proxy/request/answer/fault.hpp"
+#include "proxy/request/context/request_context.hpp"
+#include "proxy/request/owner/services.hpp"
 
 namespace spillway::proxy {
 

@@ -11,9 +11,9 @@
 #include "cache/store/single_flight.hpp"
 #include "proxy/cache/cache_lookup.hpp"
 #include "proxy/net/task.hpp"
-#include "proxy/request/fault.hpp"
-#include "proxy/request/request_context.hpp"
-#include "proxy/request/services.hpp"
+#include "proxy/request/answer/fault.hpp"
+#include "proxy/request/context/request_context.hpp"
+#include "proxy/request/owner/services.hpp"
 
 namespace spillway::proxy {
 

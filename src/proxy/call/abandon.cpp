@@ -8,7 +8,7 @@
 #include "dispatch/estimate/abandoned_hold.hpp"
 #include "proxy/call/abandoned_call.hpp"
 #include "proxy/call/upstream_call.hpp"
-#include "proxy/request/long_lived.hpp"
+#include "proxy/request/admission/long_lived.hpp"
 
 namespace spillway::proxy {
 namespace {

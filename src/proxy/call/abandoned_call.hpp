@@ -30,9 +30,9 @@
 #include "proxy/jobs/keys_in_flight.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
-#include "proxy/request/services.hpp"
-#include "proxy/request/swept.hpp"
-#include "proxy/request/tunnel_permit.hpp"
+#include "proxy/request/owner/services.hpp"
+#include "proxy/request/owner/swept.hpp"
+#include "proxy/request/owner/tunnel_permit.hpp"
 #include "proxy/upstream/gate.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "proxy/net/transfer.hpp"
-#include "proxy/request/received_body.hpp"
+#include "proxy/request/body/received_body.hpp"
 
 namespace spillway::proxy {
 

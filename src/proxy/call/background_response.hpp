@@ -8,9 +8,9 @@
 #include "proxy/call/upstream_call.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"
-#include "proxy/request/fault.hpp"
-#include "proxy/request/request_context.hpp"
-#include "proxy/request/services.hpp"
+#include "proxy/request/answer/fault.hpp"
+#include "proxy/request/context/request_context.hpp"
+#include "proxy/request/owner/services.hpp"
 
 namespace spillway::proxy {
 

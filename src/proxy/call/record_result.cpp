@@ -1,8 +1,8 @@
 #include "proxy/call/record_result.hpp"
 
+#include "base/sip_hash.hpp"
 #include "http/message/target.hpp"
-#include "proxy/request/counted_client.hpp"
-#include "traffic/sip_hash.hpp"
+#include "proxy/request/context/counted_client.hpp"
 
 namespace spillway::proxy {
 namespace {
@@ -22,7 +22,7 @@ std::string_view path_of(const http::RequestHead& head) {
 }
 
 std::uint64_t key_of(const RequestContext& request, std::string_view path) {
-  return traffic::sip_hash(request.generation->generation().path_key, path);
+  return sip_hash(request.generation->generation().path_key, path);
 }
 
 }  // namespace

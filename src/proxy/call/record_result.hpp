@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "proxy/request/request_context.hpp"
+#include "proxy/request/context/request_context.hpp"
 #include "resilience/failure_row.hpp"
 
 namespace spillway::proxy {

@@ -1,6 +1,6 @@
 #include "proxy/call/rest_of_response.hpp"
 
-#include "proxy/request/long_lived.hpp"
+#include "proxy/request/admission/long_lived.hpp"
 
 namespace spillway::proxy {
 

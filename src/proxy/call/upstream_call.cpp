@@ -8,7 +8,7 @@
 #include "http/outgoing/rewrite.hpp"
 #include "proxy/call/record_result.hpp"
 #include "proxy/net/block_writer.hpp"
-#include "proxy/request/long_lived.hpp"
+#include "proxy/request/admission/long_lived.hpp"
 #include "proxy/visitors/pass_proof.hpp"
 #include "resilience/configured.hpp"
 

@@ -15,7 +15,7 @@
 #include "proxy/deferral/store_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/jobs/new_job_id.hpp"
-#include "proxy/request/counted_client.hpp"
+#include "proxy/request/context/counted_client.hpp"
 
 namespace spillway::proxy {
 

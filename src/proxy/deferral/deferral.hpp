@@ -17,12 +17,12 @@
 #include "proxy/jobs/keys_in_flight.hpp"
 #include "proxy/jobs/store_call.hpp"
 #include "proxy/net/task.hpp"
-#include "proxy/request/admission.hpp"
-#include "proxy/request/answer.hpp"
-#include "proxy/request/client_session.hpp"
-#include "proxy/request/request_body.hpp"
-#include "proxy/request/request_context.hpp"
-#include "proxy/request/services.hpp"
+#include "proxy/request/admission/admission.hpp"
+#include "proxy/request/answer/answer.hpp"
+#include "proxy/request/body/request_body.hpp"
+#include "proxy/request/client/client_session.hpp"
+#include "proxy/request/context/request_context.hpp"
+#include "proxy/request/owner/services.hpp"
 
 namespace spillway::proxy {
 

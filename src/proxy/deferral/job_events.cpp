@@ -4,7 +4,7 @@
 
 #include "proxy/deferral/job_follower.hpp"
 #include "proxy/deferral/job_resource.hpp"
-#include "proxy/request/long_lived.hpp"
+#include "proxy/request/admission/long_lived.hpp"
 
 namespace spillway::proxy {
 

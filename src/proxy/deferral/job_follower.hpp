@@ -7,7 +7,7 @@
 #include "proxy/jobs/store_call.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"
-#include "proxy/request/services.hpp"
+#include "proxy/request/owner/services.hpp"
 
 namespace spillway::proxy {
 

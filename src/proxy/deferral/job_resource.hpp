@@ -12,13 +12,13 @@
 #include "proxy/deferral/job_follower.hpp"
 #include "proxy/jobs/store_call.hpp"
 #include "proxy/net/task.hpp"
-#include "proxy/request/admission.hpp"
-#include "proxy/request/answer.hpp"
-#include "proxy/request/client_session.hpp"
-#include "proxy/request/local_reply.hpp"
-#include "proxy/request/request_context.hpp"
-#include "proxy/request/services.hpp"
-#include "proxy/request/spill.hpp"
+#include "proxy/request/admission/admission.hpp"
+#include "proxy/request/answer/answer.hpp"
+#include "proxy/request/answer/local_reply.hpp"
+#include "proxy/request/body/spill.hpp"
+#include "proxy/request/client/client_session.hpp"
+#include "proxy/request/context/request_context.hpp"
+#include "proxy/request/owner/services.hpp"
 
 namespace spillway::proxy {
 

@@ -8,7 +8,7 @@
 #include "proxy/jobs/store_call.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"
-#include "proxy/request/services.hpp"
+#include "proxy/request/owner/services.hpp"
 #include "store/contract/command.hpp"
 
 namespace spillway::proxy {

@@ -5,8 +5,8 @@
 #include "http/message/target.hpp"
 #include "http/outgoing/problem.hpp"
 #include "proxy/exchange/exchange.hpp"
-#include "proxy/request/limit_detail.hpp"
-#include "proxy/request/logged_path.hpp"
+#include "proxy/exchange/logged_path.hpp"
+#include "proxy/request/answer/limit_detail.hpp"
 
 namespace spillway::proxy {
 

@@ -12,11 +12,11 @@
 #include "proxy/call/upstream_call.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
-#include "proxy/request/admission.hpp"
-#include "proxy/request/client_info.hpp"
-#include "proxy/request/request_context.hpp"
-#include "proxy/request/services.hpp"
-#include "proxy/request/swept.hpp"
+#include "proxy/request/admission/admission.hpp"
+#include "proxy/request/context/request_context.hpp"
+#include "proxy/request/owner/client_info.hpp"
+#include "proxy/request/owner/services.hpp"
+#include "proxy/request/owner/swept.hpp"
 
 namespace spillway::proxy {
 

@@ -2,7 +2,7 @@
 
 #include "proxy/call/abandoned_call.hpp"
 #include "proxy/net/transfer.hpp"
-#include "proxy/request/received_body.hpp"
+#include "proxy/request/body/received_body.hpp"
 
 namespace spillway::proxy {
 

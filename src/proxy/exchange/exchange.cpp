@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "proxy/request/long_lived.hpp"
+#include "proxy/request/admission/long_lived.hpp"
 
 namespace spillway::proxy {
 

@@ -6,9 +6,9 @@
 #include "cache/rules/reading.hpp"
 #include "config/choices.hpp"
 #include "proxy/call/abandoned_call.hpp"
-#include "proxy/request/long_lived.hpp"
-#include "proxy/request/received_body.hpp"
-#include "proxy/request/upload_pace.hpp"
+#include "proxy/request/admission/long_lived.hpp"
+#include "proxy/request/body/received_body.hpp"
+#include "proxy/request/body/upload_pace.hpp"
 
 namespace spillway::proxy {
 

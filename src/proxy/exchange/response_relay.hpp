@@ -14,13 +14,13 @@
 #include "proxy/exchange/event_stream.hpp"
 #include "proxy/net/pipe.hpp"
 #include "proxy/net/task.hpp"
-#include "proxy/request/admission.hpp"
-#include "proxy/request/client_session.hpp"
-#include "proxy/request/relay_state.hpp"
-#include "proxy/request/request_body.hpp"
-#include "proxy/request/request_context.hpp"
-#include "proxy/request/services.hpp"
-#include "proxy/request/spill.hpp"
+#include "proxy/request/admission/admission.hpp"
+#include "proxy/request/body/relay_state.hpp"
+#include "proxy/request/body/request_body.hpp"
+#include "proxy/request/body/spill.hpp"
+#include "proxy/request/client/client_session.hpp"
+#include "proxy/request/context/request_context.hpp"
+#include "proxy/request/owner/services.hpp"
 
 namespace spillway::proxy {
 

@@ -8,7 +8,7 @@
 #include "proxy/exchange/background_refresh.hpp"
 #include "proxy/exchange/exchange.hpp"
 #include "proxy/exchange/tunnel.hpp"
-#include "proxy/request/limit_detail.hpp"
+#include "proxy/request/answer/limit_detail.hpp"
 
 namespace spillway::proxy {
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/sip_hash.hpp"
 #include "config/config.hpp"
 #include "http/field/identity.hpp"
 #include "observe/count/worker_metrics.hpp"
@@ -22,9 +23,8 @@
 #include "proxy/upstream/upstream.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 #include "proxy/waiting/visitor_cookies.hpp"
-#include "traffic/classify.hpp"
-#include "traffic/sip_hash.hpp"
-#include "traffic/trusted_tokens.hpp"
+#include "traffic/classify/classify.hpp"
+#include "traffic/trusted_token/trusted_tokens.hpp"
 
 namespace spillway::proxy {
 
@@ -32,7 +32,7 @@ namespace spillway::proxy {
 // hashed) and constant, so that tenant ids and cache keys survive a reload.
 struct ProcessContext {
   std::uint64_t tenant_seed = 0;
-  traffic::SipKey cache_key{};
+  SipKey cache_key{};
   std::vector<std::shared_ptr<observe::WorkerGauges>> workers;
   std::shared_ptr<VisitorContext> visitors;
 };
@@ -83,7 +83,7 @@ struct Generation {
   const config::Config config;
   const traffic::Classifier classifier;
   const traffic::TrustedTokens trusted_tokens;
-  const traffic::SipKey path_key;  // for overload::AnswerSource
+  const SipKey path_key;  // for overload::AnswerSource
   const http::ProtectedFields protected_fields;
   const overload::TenantBudgets tenant_budgets;  // full again after a reload
   std::deque<Upstream> upstreams;                // by UpstreamId

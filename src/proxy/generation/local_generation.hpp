@@ -24,7 +24,7 @@
 #include "proxy/upstream/circuits.hpp"
 #include "proxy/upstream/upstream_pool.hpp"
 #include "resilience/retry_budget.hpp"
-#include "traffic/token_cache.hpp"
+#include "traffic/trusted_token/token_cache.hpp"
 
 namespace spillway::proxy {
 

@@ -41,7 +41,7 @@ bool identifies_clients_alike(const config::Config& one, const config::Config& o
 
 }  // namespace
 
-RouteResponses::RouteResponses(const config::Config& config, traffic::SipKey key,
+RouteResponses::RouteResponses(const config::Config& config, SipKey key,
                                const RouteResponses* former)
     : config_(config) {
   if (former != nullptr && !identifies_clients_alike(former->config_, config)) former = nullptr;

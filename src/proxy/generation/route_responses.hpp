@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "base/ids.hpp"
+#include "base/sip_hash.hpp"
 #include "base/time.hpp"
 #include "cache/fallback_response.hpp"
 #include "cache/rules/purge_request.hpp"
 #include "cache/store/response_cache.hpp"
 #include "config/config.hpp"
 #include "observe/snapshot/snapshot.hpp"
-#include "traffic/sip_hash.hpp"
 
 namespace spillway::proxy {
 
@@ -21,8 +21,7 @@ class RouteResponses {
   // `config` must outlive this. The key is secret: clients choose what is hashed. A cache of
   // `former` (may be null) carries over to the route of the same name, if cache settings, match,
   // upstream and client identification are unchanged.
-  RouteResponses(const config::Config& config, traffic::SipKey key,
-                 const RouteResponses* former = nullptr);
+  RouteResponses(const config::Config& config, SipKey key, const RouteResponses* former = nullptr);
 
   // Null when the route has none.
   cache::ResponseCache* cache(RouteId route) const { return caches_[index(route)].get(); }

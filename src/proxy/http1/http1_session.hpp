@@ -15,13 +15,13 @@
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"
-#include "proxy/request/client_connection.hpp"
-#include "proxy/request/client_session.hpp"
-#include "proxy/request/send_rate_monitor.hpp"
-#include "proxy/request/services.hpp"
-#include "proxy/request/silence.hpp"
-#include "proxy/request/successor.hpp"
-#include "proxy/request/swept.hpp"
+#include "proxy/request/client/client_session.hpp"
+#include "proxy/request/client/send_rate_monitor.hpp"
+#include "proxy/request/client/silence.hpp"
+#include "proxy/request/client/successor.hpp"
+#include "proxy/request/owner/client_connection.hpp"
+#include "proxy/request/owner/services.hpp"
+#include "proxy/request/owner/swept.hpp"
 
 namespace spillway::proxy {
 

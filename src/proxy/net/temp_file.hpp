@@ -17,7 +17,7 @@
 
 #include "base/time.hpp"
 #include "proxy/net/capped_counter.hpp"
-#include "traffic/client_shares.hpp"
+#include "traffic/client/client_shares.hpp"
 
 namespace spillway::proxy {
 
@@ -26,7 +26,7 @@ namespace spillway::proxy {
 class TempSpace {
  public:
   // `key`: see of_clients().
-  explicit TempSpace(traffic::SipKey key = {}) : of_clients_(key) {}
+  explicit TempSpace(SipKey key = {}) : of_clients_(key) {}
 
   // False, and no change, if more than `most` bytes would be taken; it may differ from call to
   // call.

@@ -34,12 +34,11 @@ std::size_t worker_count(const config::Config& config) {
 }
 
 ProcessContext new_process_context(std::size_t workers) {
-  ProcessContext process{
-      random_seed(),
-      {random_seed(), random_seed()},
-      {},
-      std::make_shared<VisitorContext>(waiting::TokenKeys(random_key()),
-                                       traffic::SipKey{random_seed(), random_seed()})};
+  ProcessContext process{random_seed(),
+                         {random_seed(), random_seed()},
+                         {},
+                         std::make_shared<VisitorContext>(waiting::TokenKeys(random_key()),
+                                                          SipKey{random_seed(), random_seed()})};
   for (std::size_t n = 0; n < workers; ++n)
     process.workers.push_back(std::make_shared<observe::WorkerGauges>());
   return process;

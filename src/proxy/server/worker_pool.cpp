@@ -12,8 +12,8 @@ namespace spillway::proxy {
 
 WorkerPool::WorkerPool(const std::shared_ptr<Generation>& generation, observe::Log& log,
                        JobQueue* jobs)
-    : tunnel_permits_(traffic::SipKey{random_seed(), random_seed()}),
-      temp_space_(traffic::SipKey{random_seed(), random_seed()}) {
+    : tunnel_permits_(SipKey{random_seed(), random_seed()}),
+      temp_space_(SipKey{random_seed(), random_seed()}) {
   for (std::size_t n = 0; n < generation->metrics.size(); ++n) {
     workers_.push_back(std::make_unique<Worker>(
         n, Worker::Shared{workers_, log, tunnel_permits_, temp_space_, accept_resume_, jobs},

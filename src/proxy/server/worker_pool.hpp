@@ -12,7 +12,7 @@
 #include "proxy/generation/generation.hpp"
 #include "proxy/jobs/job_queue.hpp"
 #include "proxy/net/temp_file.hpp"
-#include "proxy/request/tunnel_permit.hpp"
+#include "proxy/request/owner/tunnel_permit.hpp"
 #include "proxy/worker/accept_resume.hpp"
 #include "proxy/worker/worker.hpp"
 

@@ -8,17 +8,17 @@
 #include <string_view>
 
 #include "base/reason.hpp"
-#include "proxy/request/answer.hpp"
-#include "proxy/request/local_reply.hpp"
-#include "proxy/request/request_context.hpp"
-#include "proxy/request/services.hpp"
-#include "proxy/request/visitor_session_end.hpp"
+#include "proxy/request/answer/answer.hpp"
+#include "proxy/request/answer/local_reply.hpp"
+#include "proxy/request/context/request_context.hpp"
+#include "proxy/request/owner/services.hpp"
 #include "proxy/visitors/room_question.hpp"
 #include "proxy/visitors/visitor_identity.hpp"
+#include "proxy/visitors/visitor_session_end.hpp"
 #include "proxy/visitors/visitor_status.hpp"
 #include "proxy/visitors/visitor_tokens.hpp"
 #include "proxy/waiting/stay.hpp"
-#include "traffic/visitor_claims.hpp"
+#include "traffic/trusted_token/visitor_claims.hpp"
 
 namespace spillway::proxy {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/hmac.hpp"
-#include "proxy/request/request_context.hpp"
+#include "proxy/request/context/request_context.hpp"
 
 namespace spillway::proxy {
 

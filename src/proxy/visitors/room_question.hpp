@@ -10,7 +10,7 @@
 #include "base/reason.hpp"
 #include "proxy/net/parking.hpp"
 #include "proxy/net/task.hpp"
-#include "proxy/request/services.hpp"
+#include "proxy/request/owner/services.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 #include "waiting/replica/command.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "http/field/ascii.hpp"
 #include "http/outgoing/forwarded.hpp"
-#include "traffic/tenant.hpp"
+#include "traffic/client/tenant.hpp"
 
 namespace spillway::proxy {
 

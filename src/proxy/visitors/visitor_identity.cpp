@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "traffic/token_cache.hpp"
-#include "traffic/trusted_tokens.hpp"
+#include "traffic/trusted_token/token_cache.hpp"
+#include "traffic/trusted_token/trusted_tokens.hpp"
 
 namespace spillway::proxy {
 

@@ -5,9 +5,9 @@
 // The request is classified.
 #pragma once
 
-#include "proxy/request/request_context.hpp"
+#include "proxy/request/context/request_context.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
-#include "traffic/visitor_claims.hpp"
+#include "traffic/trusted_token/visitor_claims.hpp"
 #include "waiting/terms/configured.hpp"
 
 namespace spillway::proxy {

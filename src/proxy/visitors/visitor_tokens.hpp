@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "base/text_writer.hpp"
-#include "proxy/request/client_session.hpp"
-#include "proxy/request/request_context.hpp"
+#include "proxy/request/client/client_session.hpp"
+#include "proxy/request/context/request_context.hpp"
 #include "proxy/waiting/visitor_cookies.hpp"
 
 namespace spillway::proxy {

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "config/waiting_room.hpp"
-#include "proxy/request/local_reply.hpp"
+#include "proxy/request/answer/local_reply.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 #include "waiting/resources/resources.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "proxy/request/local_reply.hpp"
+#include "proxy/request/answer/local_reply.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 
 namespace spillway::proxy {

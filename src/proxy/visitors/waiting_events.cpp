@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "proxy/request/long_lived.hpp"
+#include "proxy/request/admission/long_lived.hpp"
 #include "proxy/visitors/visitor_stream.hpp"
 #include "proxy/visitors/waiting_resource.hpp"
 #include "proxy/visitors/waiting_response.hpp"

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "config/waiting_room.hpp"
-#include "proxy/request/fault.hpp"
-#include "proxy/request/local_reply.hpp"
-#include "proxy/request/request_context.hpp"
+#include "proxy/request/answer/fault.hpp"
+#include "proxy/request/answer/local_reply.hpp"
+#include "proxy/request/context/request_context.hpp"
 #include "proxy/visitors/visitor_status.hpp"
 #include "proxy/waiting/shared_waiting_room.hpp"
 

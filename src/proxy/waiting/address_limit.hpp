@@ -6,7 +6,7 @@
 
 #include "base/ip_address.hpp"
 #include "proxy/waiting/hashed_buckets.hpp"
-#include "traffic/client_address.hpp"
+#include "traffic/client/client_address.hpp"
 
 namespace spillway::proxy {
 
@@ -14,7 +14,7 @@ class AddressLimit {
  public:
   static constexpr double kSeconds = 10;
 
-  explicit AddressLimit(traffic::SipKey key) : buckets_(key) {}
+  explicit AddressLimit(SipKey key) : buckets_(key) {}
 
   bool take(const IpAddress& client, double per_second, TimePoint now) {
     return of(client).try_take(per_second, per_second * kSeconds, now);

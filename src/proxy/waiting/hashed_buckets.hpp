@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/sip_hash.hpp"
 #include "resilience/token_bucket.hpp"
-#include "traffic/sip_hash.hpp"
 
 namespace spillway::proxy {
 
@@ -16,14 +16,14 @@ class HashedBuckets {
   static constexpr std::size_t kPlaces = 4096;  // 32 KiB
 
   // The key keeps clients from finding keys that share a place with others.
-  explicit HashedBuckets(traffic::SipKey key) : key_(key) {}
+  explicit HashedBuckets(SipKey key) : key_(key) {}
 
   resilience::TokenBucket& of(std::string_view bytes) {
-    return places_[traffic::sip_hash(key_, bytes) % kPlaces];
+    return places_[sip_hash(key_, bytes) % kPlaces];
   }
 
  private:
-  const traffic::SipKey key_;
+  const SipKey key_;
   std::array<resilience::TokenBucket, kPlaces> places_;
 };
 

@@ -42,8 +42,8 @@ bool says_who(const IpAddress& client) {
 
 NetworkShares::Places NetworkShares::places_of(const IpAddress& client) const {
   const IpAddress network = place_network(client);
-  const std::uint64_t hash = traffic::sip_hash(
-      key_, {reinterpret_cast<const char*>(network.bytes.data()), network.bytes.size()});
+  const std::uint64_t hash =
+      sip_hash(key_, {reinterpret_cast<const char*>(network.bytes.data()), network.bytes.size()});
   return {hash % kCounters, kCounters + (hash >> 32) % kCounters};
 }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/ip_address.hpp"
-#include "traffic/sip_hash.hpp"
+#include "base/sip_hash.hpp"
 #include "waiting/room/view.hpp"
 
 namespace spillway::proxy {
@@ -24,7 +24,7 @@ class NetworkShares {
   static constexpr double kFew = 10;
 
   // The key keeps clients from finding networks that share a counter with others.
-  explicit NetworkShares(traffic::SipKey key) : key_(key), rows_(2 * kCounters) {}
+  explicit NetworkShares(SipKey key) : key_(key), rows_(2 * kCounters) {}
 
   // Whether the network of a visitor that shows its address may have one more ticket. `tickets`: in
   // line now; `space`: of the part of the line where it would wait. In a full line a network may
@@ -45,7 +45,7 @@ class NetworkShares {
   Places places_of(const IpAddress& client) const;
   void follow(std::size_t tickets);
 
-  const traffic::SipKey key_;
+  const SipKey key_;
   std::vector<float> rows_;  // times `unit_` tickets
   double sum_ = 0;           // of one row
   double unit_ = 1;

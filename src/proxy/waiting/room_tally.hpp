@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "observe/snapshot/snapshot.hpp"
-#include "traffic/visitor_claims.hpp"
+#include "traffic/trusted_token/visitor_claims.hpp"
 #include "waiting/ticket/ticket_events.hpp"
 #include "waiting/token/challenge.hpp"
 

@@ -26,7 +26,7 @@
 #include "proxy/waiting/room_outbox.hpp"
 #include "proxy/waiting/room_tally.hpp"
 #include "proxy/waiting/visitor_clock.hpp"
-#include "traffic/classify.hpp"
+#include "traffic/classify/classify.hpp"
 #include "waiting/pace/entry_pace.hpp"
 #include "waiting/replica/replica.hpp"
 #include "waiting/room/waiting_room.hpp"
@@ -41,10 +41,10 @@ enum class PlaceKeeping : std::uint8_t { is_off, works, fails };
 
 // What all waiting rooms of the process share.
 struct VisitorContext {
-  VisitorContext(const waiting::TokenKeys& made, traffic::SipKey addresses)
+  VisitorContext(const waiting::TokenKeys& made, SipKey addresses)
       : keys(made), address_key(addresses), bad_signatures(addresses), passes(addresses) {}
   KeysInForce keys;  // set by who keeps places before any visitor has come, and when replaced
-  const traffic::SipKey address_key;
+  const SipKey address_key;
   AddressLimit bad_signatures;  // of visitors' trusted_tokens
   HashedBuckets passes;         // by id: requests in the class of those who were let in
   VisitorClock clock;

@@ -43,7 +43,7 @@ void bind_and_listen(Acceptor& acceptor, const config::Listen& listen) {
   }
 }
 
-traffic::SipKey random_key() {
+SipKey random_key() {
   std::random_device entropy;
   const auto word = [&] { return (std::uint64_t{entropy()} << 32) | entropy(); };
   return {word(), word()};

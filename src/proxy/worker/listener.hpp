@@ -21,10 +21,10 @@
 #include "observe/snapshot/snapshot.hpp"
 #include "proxy/net/event_loop.hpp"
 #include "proxy/net/loop_timer.hpp"
-#include "proxy/request/client_connection.hpp"
+#include "proxy/request/owner/client_connection.hpp"
 #include "proxy/worker/accept_resume.hpp"
 #include "resilience/token_bucket.hpp"
-#include "traffic/address_count.hpp"
+#include "traffic/client/address_count.hpp"
 
 namespace spillway::proxy {
 

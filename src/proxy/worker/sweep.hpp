@@ -23,9 +23,9 @@
 #include "proxy/http1/http1_session.hpp"
 #include "proxy/net/heartbeat.hpp"
 #include "proxy/net/loop_timer.hpp"
-#include "proxy/request/client_connection.hpp"
-#include "proxy/request/services.hpp"
-#include "proxy/request/swept.hpp"
+#include "proxy/request/owner/client_connection.hpp"
+#include "proxy/request/owner/services.hpp"
+#include "proxy/request/owner/swept.hpp"
 #include "proxy/visitors/visitor_stream.hpp"
 
 namespace spillway::proxy {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "traffic/classify.hpp"
+#include "traffic/classify/classify.hpp"
 
 namespace spillway::simulate {
 

@@ -30,7 +30,9 @@ House spillway() {
       signals + Rooms{"overload/limit", "overload/admission", "overload/control"};
   const Rooms dispatch = {"dispatch/queue", "dispatch/estimate", "dispatch/discipline",
                           "dispatch/scheduler"};
-  const Rooms decisions = overload + dispatch + Rooms{"traffic"};
+  const Rooms parts = {"traffic/route", "traffic/client", "traffic/trusted_token"};
+  const Rooms traffic = parts + Rooms{"traffic/classify"};
+  const Rooms decisions = overload + dispatch + traffic;
   const Rooms cache = {"cache", "cache/rules", "cache/store"};
   const Rooms stores = {"store/contract", "store/sqlite", "store/postgres"};
   const Rooms deferral = stores + Rooms{"store", "jobs"};
@@ -51,11 +53,15 @@ House spillway() {
   const Rooms upstream = net + Rooms{"proxy/upstream"};
   const Rooms generation = upstream + loaded + Rooms{"proxy/waiting", "proxy/generation"};
   const Rooms jobs = generation + Rooms{"proxy/jobs"};
-  const Rooms request = jobs + Rooms{"proxy/request"};
+  const Rooms owner = jobs + Rooms{"proxy/request/owner"};
+  const Rooms asked =
+      owner + Rooms{"proxy/request/client", "proxy/request/context", "proxy/request/answer"};
+  const Rooms request = asked + Rooms{"proxy/request/admission", "proxy/request/body"};
   const Rooms call = request + Rooms{"proxy/visitors", "proxy/cache", "proxy/call"};
   const Rooms exchange = call + Rooms{"proxy/deferral", "proxy/exchange"};
   const Rooms http1 = exchange + Rooms{"proxy/http1"};
   const Rooms server = http1 + Rooms{"proxy/worker", "proxy/admin", "proxy/server"};
+  const Rooms cli = {"cli/terminal", "cli/admin", "cli/explain", "cli/simulate"};
   const Rooms below_store = waiting + Rooms{"resilience", "jobs"};
   return {.arrows = {{"base", {}},
                      {"config", {"base"}},
@@ -66,7 +72,10 @@ House spillway() {
                      {"http/caching", field},
                      {"http/message", field},
                      {"http/outgoing", message},
-                     {"traffic", http},
+                     {"traffic/route", http},
+                     {"traffic/client", http},
+                     {"traffic/trusted_token", field},
+                     {"traffic/classify", http + parts},
                      {"resilience", {"base", "config"}},
                      {"overload/signals", http + Rooms{"resilience"}},
                      {"overload/limit", signals},
@@ -98,9 +107,9 @@ House spillway() {
                      {"simulate/model", scenario + Rooms{"simulate/scenario"}},
                      {"simulate/run", scenario + Rooms{"simulate/scenario", "simulate/model"}},
                      {"simulate/report", loaded + Rooms{"simulate/recording"}},
-                     {"cache/rules", http + Rooms{"traffic"}},
-                     {"cache/store", http + Rooms{"traffic", "cache/rules"}},
-                     {"cache", http + Rooms{"traffic", "cache/rules", "cache/store"}},
+                     {"cache/rules", http},
+                     {"cache/store", http + Rooms{"cache/rules"}},
+                     {"cache", http + Rooms{"cache/rules", "cache/store"}},
                      {"observe/count", counted},
                      {"observe/log", counted + Rooms{"observe/count"}},
                      {"observe/snapshot", counted + Rooms{"observe/count"}},
@@ -111,7 +120,12 @@ House spillway() {
                      {"proxy/waiting", net},
                      {"proxy/generation", upstream + loaded + Rooms{"proxy/waiting"}},
                      {"proxy/jobs", generation},
-                     {"proxy/request", jobs},
+                     {"proxy/request/owner", jobs},
+                     {"proxy/request/client", owner},
+                     {"proxy/request/context", owner},
+                     {"proxy/request/answer", counted + Rooms{"observe/count"}},
+                     {"proxy/request/admission", asked},
+                     {"proxy/request/body", asked},
                      {"proxy/visitors", request},
                      {"proxy/cache", request},
                      {"proxy/call", request + Rooms{"proxy/visitors", "proxy/cache"}},
@@ -121,9 +135,12 @@ House spillway() {
                      {"proxy/worker", http1},
                      {"proxy/admin", jobs},
                      {"proxy/server", http1 + Rooms{"proxy/worker", "proxy/admin"}},
-                     {"cli", below_proxy + simulate +
-                                 Rooms{"proxy/generation", "proxy/jobs", "proxy/server"}},
-                     {"main", server + simulate + Rooms{"cli"}}},
+                     {"cli/terminal", {"base"}},
+                     {"cli/admin", ticket + loaded + Rooms{"jobs", "cli/terminal"}},
+                     {"cli/explain",
+                      overload + traffic + terms + Rooms{"cache/rules", "jobs", "cli/terminal"}},
+                     {"cli/simulate", simulate},
+                     {"main", server + simulate + cli}},
           .pure = {"base", "http", "traffic", "resilience", "overload", "dispatch", "jobs",
                    "waiting", "cache/rules"}};
 }
@@ -245,7 +262,7 @@ TEST_CASE("a made-up violation of each rule is reported") {
     CHECK(violations_with({"http/message/commonplace.hpp", ""}).empty());
   }
   SUBCASE("a README.md in each folder") {
-    CHECK(reported({"traffic/routes.hpp", ""}, "traffic has no README.md"));
+    CHECK(reported({"traffic/route/routes.hpp", ""}, "traffic/route has no README.md"));
   }
 }
 

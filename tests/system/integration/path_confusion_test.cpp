@@ -13,7 +13,7 @@
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
 #include "system/integration/wire.hpp"
-#include "traffic/classify.hpp"
+#include "traffic/classify/classify.hpp"
 
 namespace spillway {
 namespace {

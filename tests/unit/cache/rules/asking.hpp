@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 inline const TimePoint kStart = TimePoint{} + std::chrono::hours(1);
-inline constexpr traffic::SipKey kSipKey{0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
+inline constexpr SipKey kSipKey{0x0706050403020100u, 0x0f0e0d0c0b0a0908u};
 
 // Fields with memory of their own.
 class Fields {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proxy/request/long_lived.hpp"
+#include "proxy/request/admission/long_lived.hpp"
 #include "unit/proxy/call/asked_upstream.hpp"
 
 namespace spillway::proxy {

@@ -16,7 +16,7 @@
 #include "proxy/exchange/background_refresh.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/generation/local_generation.hpp"
-#include "proxy/request/services.hpp"
+#include "proxy/request/owner/services.hpp"
 #include "support/proxy_under_test.hpp"
 
 namespace spillway::proxy {
@@ -90,9 +90,9 @@ struct Process {
       : log(config.log, std::move(sink)) {
     ReadConfiguration read = resolve_servers(std::move(config));
     REQUIRE(read.config);
-    const ProcessContext lineage{.workers = {gauges},
-                                 .visitors = std::make_shared<VisitorContext>(
-                                     waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2})};
+    const ProcessContext lineage{
+        .workers = {gauges},
+        .visitors = std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), SipKey{1, 2})};
     auto shared =
         std::make_shared<Generation>(*std::move(read.config), std::move(read.endpoints), lineage);
     plans.push_back(shared->upstreams[0].controller.plan());

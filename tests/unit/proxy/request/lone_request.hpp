@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "http/message/framing.hpp"
-#include "proxy/request/request_context.hpp"
+#include "proxy/request/context/request_context.hpp"
 #include "unit/proxy/request/lone_process.hpp"
 
 namespace spillway::proxy {

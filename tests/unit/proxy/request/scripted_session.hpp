@@ -16,8 +16,8 @@
 
 #include "base/reason.hpp"
 #include "http/message/body.hpp"
-#include "proxy/request/client_session.hpp"
-#include "proxy/request/successor.hpp"
+#include "proxy/request/client/client_session.hpp"
+#include "proxy/request/client/successor.hpp"
 
 namespace spillway::proxy {
 

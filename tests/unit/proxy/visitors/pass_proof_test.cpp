@@ -38,9 +38,9 @@ struct ProcessWithRoom : Process {
     config.routes[0].waiting_room->proof.key = key;
     ReadConfiguration read = resolve_servers(std::move(config));
     REQUIRE(read.config);
-    const ProcessContext lineage{.workers = {gauges},
-                                 .visitors = std::make_shared<VisitorContext>(
-                                     waiting::TokenKeys(some_key()), traffic::SipKey{1, 2})};
+    const ProcessContext lineage{
+        .workers = {gauges},
+        .visitors = std::make_shared<VisitorContext>(waiting::TokenKeys(some_key()), SipKey{1, 2})};
     auto shared =
         std::make_shared<Generation>(*std::move(read.config), std::move(read.endpoints), lineage);
     const LocalGeneration::Home home{0, loop, services.random, log};

@@ -78,7 +78,7 @@ class Play {
   const config::WaitingRoom settings_ = one_place();
   SharedWaitingRoom room_{
       "sale", settings_,
-      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2})};
+      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), SipKey{1, 2})};
   TimePoint now_ = Clock::now();
   TimePoint begun_{};
   Token ticket_;
@@ -153,7 +153,7 @@ TEST_CASE("a program that never waited goes on with its first pass") {
   settings.sessions.most = 1;
   SharedWaitingRoom room(
       "sale", settings,
-      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2}));
+      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), SipKey{1, 2}));
   TimePoint now = Clock::now();
   REQUIRE(room.perform(waiting::Arrive{}, now).door == waiting::WaitingRoom::Door::enter);
   Token first{TokenKind::pass, {{7}}, 0, room.time_at(now)};

@@ -59,7 +59,7 @@ TEST_CASE("what a first contact has opened begins a session, of one proxy and of
   SUBCASE("one") {
     SharedWaitingRoom room(
         "sale", settings,
-        std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2}));
+        std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), SipKey{1, 2}));
     TimePoint now = Clock::now();
     const waiting::Arrived arrived = room.perform(waiting::Arrive{}, now);
     REQUIRE(arrived.door == Door::enter);

@@ -66,7 +66,7 @@ class LoggedRoom {
   const config::WaitingRoom settings_;
   SharedWaitingRoom room_{
       "sale", settings_,
-      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2})};
+      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), SipKey{1, 2})};
   TimePoint now_ = Clock::now();
   std::uint64_t rows_ = 0;
 };

@@ -133,7 +133,7 @@ TEST_CASE("a full line refuses a second contact by itself, and the share a late 
   settings.tickets.max_wait = Milliseconds(600'000);
   SharedWaitingRoom room(
       "sale", settings,
-      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2}));
+      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), SipKey{1, 2}));
   const TimePoint now = Clock::now();
   const auto token = [&](waiting::TokenKind kind, std::uint8_t number) {
     return waiting::Token{kind, {{number}}, 0, room.time_at(now)};
@@ -176,7 +176,7 @@ TEST_CASE("verified users count for no network, unless nothing bounds them") {
     settings.tickets.per_user = per_user;
     SharedWaitingRoom room(
         "sale", settings,
-        std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2}));
+        std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), SipKey{1, 2}));
     const TimePoint now = Clock::now();
     const IpAddress client = address("203.0.113.1");
     for (std::uint8_t n = 1; n <= 60; ++n) {

@@ -33,7 +33,7 @@ TEST_CASE("when the clock was set back far, that a secret signs is moved back wi
   const support::TemporaryDirectory directory;
   const std::filesystem::path file = directory.path() / "places.db";
   const auto context =
-      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2});
+      std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), SipKey{1, 2});
   const waiting::Time now = context->clock.at(Clock::now());
   waiting::TokenSecrets secrets = waiting::first_secrets({1});
   secrets.former = HmacKey{2};

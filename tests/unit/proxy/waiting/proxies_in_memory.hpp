@@ -135,8 +135,7 @@ class Proxy {
  public:
   Proxy(Database& database, const config::WaitingRoom& with)
       : settings(with),
-        context(
-            std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), traffic::SipKey{1, 2})),
+        context(std::make_shared<VisitorContext>(waiting::TokenKeys(HmacKey{}), SipKey{1, 2})),
         room(std::make_shared<SharedWaitingRoom>("sale", settings, context)),
         keeper(context, [this](const store::Failure&) { ++failures; }) {
     const auto make_log = [this, &database] {

@@ -1,0 +1,38 @@
+// Who never waits in a waiting room (config::WaitingBypass).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ip_address.hpp"
+#include "config/config.hpp"
+#include "traffic/route/pattern.hpp"
+
+namespace spillway::traffic {
+
+class WaitingBypass {
+ public:
+  // Checked by the configuration; throws std::invalid_argument on what is no block or pattern.
+  explicit WaitingBypass(const config::WaitingBypass& settings);
+
+  bool is_empty() const { return clients_.empty() && patterns_.empty() && tiers_.empty(); }
+
+  bool has_tiers() const { return !tiers_.empty(); }
+
+  bool has_client(const IpAddress& client) const;
+  // The tier is verified (Classifier::waiting_tier); the empty one is none.
+  bool has_tier(std::string_view tier) const;
+  // Whether no reading of the path (path.hpp) is outside the patterns. One that readings differ by,
+  // or with escapes that are no UTF-8, is none of them: a backend may see another path.
+  bool has_path(std::string_view path_and_query) const;
+
+ private:
+  bool matches(std::string_view reading) const;
+
+  std::vector<IpBlock> clients_;
+  std::vector<Pattern> patterns_;
+  std::vector<std::string> tiers_;
+};
+
+}  // namespace spillway::traffic

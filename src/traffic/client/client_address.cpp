@@ -1,0 +1,83 @@
+#include "traffic/client/client_address.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "http/field/ascii.hpp"
+#include "http/outgoing/forwarded.hpp"
+
+namespace spillway::traffic {
+namespace {
+
+// Follows the chain of proxies from right to left.
+class Walk {
+ public:
+  Walk(const IpAddress& peer, const TrustedPeers& trusted) : client_(peer), trusted_(trusted) {}
+
+  // False when the walk is over.
+  bool pass(std::string_view list) {
+    for (;;) {
+      const std::size_t comma = list.rfind(',');
+      const bool is_last = comma == std::string_view::npos;
+      const std::string_view entry = http::trim(is_last ? list : list.substr(comma + 1));
+      if (!entry.empty()) {
+        const std::optional<IpAddress> address = parse_ip_address(http::address_in(entry));
+        if (!address) return false;
+        client_ = *address;
+        if (!trusted_.contains(client_)) return false;
+      }
+      if (is_last) return true;
+      list = list.substr(0, comma);
+    }
+  }
+  const IpAddress& client() const { return client_; }
+
+ private:
+  IpAddress client_;
+  const TrustedPeers& trusted_;
+};
+
+}  // namespace
+
+IpAddress client_behind(const IpAddress& peer, const http::FieldList& fields,
+                        const TrustedPeers& trusted) {
+  Walk walk(peer, trusted);
+  for (std::size_t i = fields.size(); i-- > 0;) {
+    if (http::iequals(fields[i].name, "X-Forwarded-For") && !walk.pass(fields[i].value)) break;
+  }
+  return walk.client();
+}
+
+IpAddress client_network(const IpAddress& address) {
+  IpAddress network = address;
+  if (!address.is_v4()) std::fill(network.bytes.begin() + 8, network.bytes.end(), 0);
+  return network;
+}
+
+ClientNetworkText::ClientNetworkText(const IpAddress& network) {
+  char* to = text_.data();
+  char* const end = to + text_.size();
+  const auto put = [&](std::string_view text) { to = std::copy(text.begin(), text.end(), to); };
+  if (network.is_v4()) {
+    for (std::size_t i = 12; i < 16; ++i) {
+      if (i > 12) put(".");
+      to = std::to_chars(to, end, network.bytes[i]).ptr;
+    }
+  } else {
+    // The lower half is zero, so the zeros at the end are always the longest run.
+    std::size_t groups = 4;
+    const auto group = [&](std::size_t i) {
+      return static_cast<unsigned>(network.bytes[2 * i] << 8 | network.bytes[2 * i + 1]);
+    };
+    while (groups > 0 && group(groups - 1) == 0) --groups;
+    for (std::size_t i = 0; i < groups; ++i) {
+      if (i > 0) put(":");
+      to = std::to_chars(to, end, group(i), 16).ptr;
+    }
+    put("::/64");
+  }
+  size_ = static_cast<std::uint8_t>(to - text_.data());
+}
+
+}  // namespace spillway::traffic

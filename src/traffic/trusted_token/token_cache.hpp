@@ -1,0 +1,47 @@
+// The tokens that were verified lately, so that one is verified once and not with each request that
+// asks for it. One owner (a worker), not thread-safe.
+//
+// Only good ones are kept: a client without a key cannot fill it, nor push out the good ones.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "base/sha256.hpp"
+#include "traffic/trusted_token/visitor_claims.hpp"
+
+namespace spillway::traffic {
+
+class TokenCache {
+ public:
+  static constexpr std::size_t kPlaces = 1024;
+
+  static Sha256 digest_of(TokenSource source, std::string_view text) {
+    Sha256 digest = sha256(text);
+    digest.back() ^= static_cast<std::uint8_t>(source);
+    return digest;
+  }
+
+  // Until the next keep().
+  const TokenClaims* find(const Sha256& digest) const {
+    if (places_.empty()) return nullptr;
+    const Place& place = places_[HashOfSha256()(digest) % kPlaces];
+    return equal_in_constant_time(place.digest, digest) ? &place.claims : nullptr;
+  }
+  const TokenClaims& keep(const Sha256& digest, TokenClaims claims) {
+    if (places_.empty()) places_.resize(kPlaces);
+    Place& place = places_[HashOfSha256()(digest) % kPlaces];
+    place = {digest, std::move(claims)};
+    return place.claims;
+  }
+
+ private:
+  struct Place {
+    Sha256 digest{};
+    TokenClaims claims{};
+  };
+  std::vector<Place> places_;  // none before the first token
+};
+
+}  // namespace spillway::traffic
