@@ -79,7 +79,7 @@ bool is_protected(FieldId id) {
 }
 
 bool is_proxy_field(std::string_view name) {
-  static constexpr std::array<std::string_view, 17> kOfX{"X-Real-IP",
+  static constexpr std::array<std::string_view, 18> kOfX{"X-Real-IP",
                                                          "X-Client-IP",
                                                          "X-Cluster-Client-IP",
                                                          "X-Azure-ClientIP",
@@ -93,13 +93,14 @@ bool is_proxy_field(std::string_view name) {
                                                          "X-Vercel-Forwarded-For",
                                                          "X-Vercel-Proxied-For",
                                                          "X-Appengine-User-IP",
+                                                         "X-Appengine-Remote-Addr",
                                                          "X-Azure-SocketIP",
                                                          "X-NF-Client-Connection-IP",
                                                          "X-Sucuri-ClientIP"};
   // CGI hands Proxy over as HTTP_PROXY (RFC 3875 section 4.1.18), by which programs choose a proxy
   // of their own: CVE-2016-5385.
   // Client-Cert and Client-Cert-Chain are what a proxy says of its client's TLS (RFC 9440).
-  static constexpr std::array<std::string_view, 16> kOthers{"True-Client-IP",
+  static constexpr std::array<std::string_view, 18> kOthers{"True-Client-IP",
                                                             "Client-IP",
                                                             "CF-Connecting-IP",
                                                             "CF-Connecting-IPv6",
@@ -114,11 +115,14 @@ bool is_proxy_field(std::string_view name) {
                                                             "CloudFront-Viewer-Address",
                                                             "DO-Connecting-IP",
                                                             "Fly-Client-IP",
+                                                            "Ali-CDN-Real-IP",
+                                                            "Cdn-Src-Ip",
                                                             "Incap-Client-IP"};
   // The first letter decides for nearly all fields.
   switch (name.empty() ? '\0' : to_lower(name.front())) {
     case 'x': return is_one_of(kOfX, name) || is_target_field(name);
     case 'f': return is_one_of(kOthers, name) || is_target_field(name);
+    case 'a':
     case 't':
     case 'c':
     case 'd':

@@ -83,6 +83,9 @@ std::vector<Case> identity_cases() {
       never_passes("DO-Connecting-IP"),
       never_passes("X-Vercel-Forwarded-For"),
       never_passes("X-Appengine-User-IP"),
+      never_passes("X-Appengine-Remote-Addr"),
+      never_passes("Ali-CDN-Real-IP"),
+      never_passes("Cdn-Src-Ip"),
       never_passes("X-Envoy-Original-Path"),
       never_passes("X-Original-Method"),
       never_passes("X-Wire-Tenant"),  // of trusted_headers

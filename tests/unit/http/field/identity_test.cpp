@@ -151,7 +151,8 @@ TEST_CASE("only a trusted peer says which address or target its client has") {
       "Client-Cert client-cert Client-Cert-Chain Fly-Client-IP DO-Connecting-IP "
       "do-connecting-ip X-Vercel-Forwarded-For X-Vercel-Proxied-For X-Appengine-User-IP "
       "X-Azure-SocketIP X-NF-Client-Connection-IP X-Sucuri-ClientIP CF-Pseudo-IPv4 "
-      "CloudFront-Viewer-Address Incap-Client-IP");
+      "CloudFront-Viewer-Address Incap-Client-IP X-Appengine-Remote-Addr Ali-CDN-Real-IP "
+      "Cdn-Src-Ip");
   for (std::string name; names >> name;) {
     CAPTURE(name);
     CHECK_FALSE(has_field(sent(name + ": 10.0.0.1\r\n"), name));
