@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <deque>
+#include <list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -159,7 +160,7 @@ TEST_CASE("in a full house of clients that ask again and again some end with a r
   for (const std::vector<std::string>& requests :
        {std::vector{relayed}, std::vector{own}, std::vector{relayed, own}}) {
     CAPTURE(requests.size());
-    std::deque<RawClient> asking;
+    std::list<RawClient> asking;
     for (int n = 0; n < kMost; ++n)
       CHECK(asking.emplace_back(proxy.port()).ask(own).status() == 200);
     RawClient newcomer(proxy.port());
