@@ -31,7 +31,7 @@ SqliteClaimable::Entry SqliteClaimable::behind_lane(Entry of_lane) {
 
 SqliteClaimable::SqliteClaimable(Database& database)
     : database_(database),
-      insert_(database, sql::kInsertClaimable),
+      insert_(database, sql::kInsertClaimable, sql::kClaimableRow, ""),
       delete_(database, sql::kDeleteClaimable),
       next_lane_(database, sql::kNextLane),
       of_lane_(database, sql::kOfLane),
@@ -64,11 +64,13 @@ void SqliteClaimable::write() {
 
 void SqliteClaimable::move(std::size_t count) {
   auto at = moved_to_ ? recent_.upper_bound(*moved_to_) : recent_.begin();
+  moved_.clear();
   for (; count > 0 && at != recent_.end(); --count) {
-    write_down(*at);
-    moved_to_ = *at;
+    moved_.push_back(*at);
     at = recent_.erase(at);
   }
+  write_down(moved_);
+  if (!moved_.empty()) moved_to_ = moved_.back();
   if (at != recent_.end()) return;
   written_to_ = round_;
   is_changed_ = true;
@@ -76,8 +78,12 @@ void SqliteClaimable::move(std::size_t count) {
   moved_to_.reset();
 }
 
-void SqliteClaimable::write_down(const Entry& entry) {
-  insert_.execute(entry.rank, entry.route, entry.tenant, entry.due, entry.seq);
+void SqliteClaimable::write_down(std::span<const Entry> entries) {
+  RowInserts::divide(entries, [this](std::span<const Entry> part) {
+    insert_.insert(part, [](Rows& rows, const Entry& entry) {
+      rows.add(entry.rank, entry.route, entry.tenant, entry.due, entry.seq);
+    });
+  });
 }
 
 // SQLite gives numbers anew once the jobs that had the highest ones are deleted.
@@ -93,7 +99,7 @@ void SqliteClaimable::add_new(const Entry& entry) {
 }
 
 void SqliteClaimable::add_again(const Entry& entry) {
-  if (entry.seq <= round_) return write_down(entry);
+  if (entry.seq <= round_) return write_down({&entry, 1});
   recent_.insert(entry);
   ++added_;
 }

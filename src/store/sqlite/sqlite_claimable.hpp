@@ -12,8 +12,11 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "store/sqlite/sqlite_database.hpp"
+#include "store/sqlite/sqlite_row_inserts.hpp"
 
 namespace spillway::store {
 
@@ -64,11 +67,13 @@ class SqliteClaimable {
  private:
   bool is_behind() const;
   void move(std::size_t count);
-  void write_down(const Entry& entry);
+  void write_down(std::span<const Entry> entries);
 
   Database& database_;
-  Statement insert_, delete_, next_lane_, of_lane_, count_before_, written_up_to_;
+  RowInserts insert_;
+  Statement delete_, next_lane_, of_lane_, count_before_, written_up_to_;
   std::set<Entry> recent_;
+  std::vector<Entry> moved_;       // in one step; kept for its room
   std::size_t added_ = 0;          // to these, in this transaction
   std::int64_t newest_ = 0;        // job that was accepted
   std::int64_t written_to_ = 0;    // up to this number all are in the table

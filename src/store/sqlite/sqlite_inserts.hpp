@@ -1,8 +1,6 @@
-// New jobs of a transaction, which are inserted together: a statement for each would open the table
-// and all its indices each time.
+// New jobs of a transaction, which are inserted together.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,6 +9,7 @@
 #include "store/sqlite/sqlite_claimable.hpp"
 #include "store/sqlite/sqlite_ledger.hpp"
 #include "store/sqlite/sqlite_record.hpp"
+#include "store/sqlite/sqlite_row_inserts.hpp"
 
 namespace spillway::store {
 
@@ -42,23 +41,15 @@ class SqliteInserts {
 
     std::int64_t tenant() const { return static_cast<std::int64_t>(job->lane.tenant); }
   };
-  // For so many at once.
-  struct Statements {
-    Statements(Database& database, std::size_t together);
-
-    std::size_t count;
-    Statement jobs, requests;
-  };
-
-  void write(Statements& statements, std::span<const One> together);
-  void write_new(std::span<const One> together);
-  void inserted(std::span<const One> together);
+  void write(std::span<const One> part);
+  void write_new(std::span<const One> part);
+  void write_requests(std::span<const One> part);
 
   Database& database_;
   SqliteLedger& ledger_;
   SqliteClaimable& claimable_;
   SqliteRecords& records_;
-  std::array<Statements, 3> statements_;
+  RowInserts jobs_, requests_;
   std::vector<One> waiting_;
   std::int64_t newest_ = 0;
 };

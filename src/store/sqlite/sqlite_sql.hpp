@@ -43,7 +43,8 @@ inline constexpr const char* kOfLane =
     "SELECT rank, route, tenant, due, seq FROM claimable"
     " WHERE rank = ?1 AND route = ?2 AND tenant = ?3 ORDER BY due, seq";
 inline constexpr const char* kInsertClaimable =
-    "INSERT INTO claimable (rank, route, tenant, due, seq) VALUES (?1, ?2, ?3, ?4, ?5)";
+    "INSERT INTO claimable (rank, route, tenant, due, seq) VALUES ";
+inline constexpr const char* kClaimableRow = "(?, ?, ?, ?, ?)";
 inline constexpr const char* kDeleteClaimable =
     "DELETE FROM claimable"
     " WHERE rank = ?1 AND route = ?2 AND tenant = ?3 AND due = ?4 AND seq = ?5";
@@ -149,7 +150,8 @@ inline constexpr const char* kDeleteAttempts = "DELETE FROM attempts WHERE seq =
 
 // Those of Enqueue, Lanes, Claim, Settle, Cancel, Find, ReadAnswer, Sweep and Totals.
 inline constexpr std::array kHot{
-    kHasOrdered,      kNextLane,       kOfLane,           kLease,         kInsertClaimable,
+    kHasOrdered,      kNextLane,       kOfLane,           kLease,
+
     kDeleteClaimable, kWrittenUpTo,    kClaimed,          kRecordById,    kRecordBySeq,
     kProgress,        kFirstOrdered,   kUnblock,          kInsertAttempt, kInsertAnswer,
     kAnswerStatus,    kAnswer,         kViewById,         kPosition,      kExpiring,
