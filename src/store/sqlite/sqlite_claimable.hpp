@@ -22,7 +22,7 @@ namespace spillway::store {
 
 class SqliteClaimable {
  public:
-  // As many as a restart reads in some hundredths of a second.
+  // A restart looks at up to five times as many jobs, which takes a tenth of a second.
   static constexpr std::size_t kMostRecent = 16'384;
   static constexpr std::int64_t kMostNumbers = 2 * kMostRecent;  // beyond `written_to`
 
