@@ -4,6 +4,7 @@
 // PostgreSQL refuses to run as root: then it runs as the user `postgres`, or as `nobody`.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -17,7 +18,7 @@ namespace spillway::support {
 class Postgres {
  public:
   // `on_disk`: in the directory for temporary files.
-  enum class Data { in_memory, on_disk };
+  enum class Data : std::uint8_t { in_memory, on_disk };
 
   // Debian's PostgreSQL is installed.
   static bool is_installed();
