@@ -3,7 +3,8 @@
 namespace spillway::job_bench {
 
 PostgresServer::PostgresServer()
-    : server_({"shared_buffers=1GB", "max_wal_size=8GB", "checkpoint_timeout=30min"}) {}
+    : server_({"shared_buffers=1GB", "max_wal_size=8GB", "checkpoint_timeout=30min"},
+              support::Postgres::Data::on_disk) {}
 
 EmptyStores::EmptyStores(StoreKind kind) {
   if (kind == StoreKind::postgres) server_.emplace();

@@ -97,8 +97,9 @@ struct Session {
 
 bool Postgres::is_installed() { return fs::exists(kPrograms + "postgres"); }
 
-Postgres::Postgres(std::vector<std::string> settings)
-    : directory_(roomy_parent()), settings_(std::move(settings)) {
+Postgres::Postgres(std::vector<std::string> settings, Data data)
+    : directory_(data == Data::in_memory ? roomy_parent() : fs::temp_directory_path()),
+      settings_(std::move(settings)) {
   give_away(directory_.path());
   make_cluster(directory_.path() / "data", directory_);
   start();

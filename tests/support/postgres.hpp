@@ -1,9 +1,10 @@
 // A real PostgreSQL of its own: data directory in a temporary directory, a Unix socket there and no
-// TCP, fsync on. The directory is in memory where there is room: what a server had written outlives
-// its crash there, too, and no test stops the machine. PostgreSQL refuses to run as root: then it
-// runs as the user `postgres`, or as `nobody`.
+// TCP, fsync on. The directory is in memory where there is room, unless it has to be on a disk:
+// what a server had written outlives its crash there, too, and no test stops the machine.
+// PostgreSQL refuses to run as root: then it runs as the user `postgres`, or as `nobody`.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -16,12 +17,15 @@ namespace spillway::support {
 
 class Postgres {
  public:
+  // `on_disk`: in the directory for temporary files.
+  enum class Data : std::uint8_t { in_memory, on_disk };
+
   // Debian's PostgreSQL is installed.
   static bool is_installed();
 
   // `settings`: more of its options, e.g. "max_connections=20". Throws std::runtime_error when it
   // does not come up.
-  explicit Postgres(std::vector<std::string> settings = {});
+  explicit Postgres(std::vector<std::string> settings = {}, Data data = Data::in_memory);
   ~Postgres();
   Postgres(const Postgres&) = delete;
   Postgres& operator=(const Postgres&) = delete;

@@ -58,6 +58,14 @@ Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& 
   co_return read;
 }
 
+Task<bool> read_rest_until(Parking& parking, const RequestContext& request, UpstreamCall& call,
+                           TimePoint until) {
+  if (call.begin_body().done()) call.state().upstream_done();
+  const OnContent discard = [](std::string_view) { return Wanted::more; };
+  const BackgroundRead read = co_await read_on(parking, request, call, discard, until);
+  co_return read.status == BackgroundRead::Status::done;
+}
+
 Task<bool> read_late_rest(Services& services, Parking& parking, const RequestContext& request,
                           UpstreamCall& call, const OnContent& on_content) {
   const std::optional<TimePoint> until = call.begin_late_wait();

@@ -31,9 +31,13 @@ using OnContent = std::function<Wanted(std::string_view)>;
 // The body of the response whose head `call` has read.
 Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& request,
                                         UpstreamCall& call, const OnContent& on_content);
-// After that has failed: if the body has stalled, the rest of it, for as long as the request would
-// keep its slot as an abandoned one. True: it is whole. The call has been told of the failure,
-// which stands.
+// In place of that, of a response whose body is not wanted: what comes of it until then, so that
+// its connection can be used again. True: it is whole. Else that is held against no server.
+Task<bool> read_rest_until(Parking& parking, const RequestContext& request, UpstreamCall& call,
+                           TimePoint until);
+// After a read_in_background() that has failed: if the body has stalled, the rest of it, for as
+// long as the request would keep its slot as an abandoned one. True: it is whole. The call has been
+// told of the failure, which stands.
 Task<bool> read_late_rest(Services& services, Parking& parking, const RequestContext& request,
                           UpstreamCall& call, const OnContent& on_content);
 

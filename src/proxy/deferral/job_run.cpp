@@ -19,8 +19,15 @@ namespace spillway::proxy {
 namespace {
 
 constexpr Duration kRouteIsGone = std::chrono::seconds(30);
+// How long the body of a refusal is waited for, for its connection: nearly all come at once.
+constexpr Duration kRefusalsBody = std::chrono::milliseconds(100);
 
 RouteId first_route() { return RouteId{0}; }
+
+// The status of a response says that the job is not done.
+bool says_undone(jobs::Cause by_status) {
+  return by_status == jobs::Cause::refused || by_status == jobs::Cause::failed;
+}
 
 }  // namespace
 
@@ -93,10 +100,13 @@ Task<JobRun::End> JobRun::attempt() {
   co_return end;
 }
 
-// The upstream may be at work on a request that timed out, or whose answer has stalled. As long as
-// that holds its slot the job runs: neither another one beyond `concurrency`, nor the next one of
-// its order, nor its own next attempt begins. What the upstream says meanwhile is what became of
-// the job. What ends such a wait is not why the attempt failed.
+// A refusal that is to be followed by another attempt has said all with its head: the job waits,
+// and its route pauses, from then on.
+//
+// Else the upstream may be at work on a request that timed out, or whose answer has stalled. As
+// long as that holds its slot the job runs: neither another one beyond `concurrency`, nor the next
+// one of its order, nor its own next attempt begins. What the upstream says meanwhile is what
+// became of the job. What ends such a wait is not why the attempt failed.
 Task<JobRun::End> JobRun::at_upstream() {
   std::optional<Fault> broken = co_await call_.ask();
   Abort why = abort_;
@@ -113,6 +123,13 @@ Task<JobRun::End> JobRun::at_upstream() {
     answer->fields = jobs::stored_fields(call_.response());
     retry_after_ =
         jobs::parse_retry_after(call_.response().fields, std::chrono::system_clock::now());
+    std::optional<End> by_head = retry_by_head(*answer);
+    if (by_head) {
+      const bool is_read =
+          co_await read_rest_until(parking_, request_, call_, services_.now() + kRefusalsBody);
+      end_call(*by_head, is_read);
+      co_return std::move(*by_head);
+    }
     const std::uint64_t most = defer().max_result_bytes;
     const OnContent keep = [&](std::string_view content) {
       answer->is_cut = answer->is_cut || answer->body.size() + content.size() > most;
@@ -128,13 +145,25 @@ Task<JobRun::End> JobRun::at_upstream() {
     }
   }
   End end = after(broken, why, std::move(answer));
-  if (is_retry()) book_retry(end);
-  if (broken) {
-    call_.abandon();
-  } else {
-    call_.finish();
-  }
+  end_call(end, !broken);
   co_return end;
+}
+
+// nullopt: its body is wanted, too.
+std::optional<JobRun::End> JobRun::retry_by_head(const jobs::StoredAnswer& answer) {
+  if (!says_undone(jobs::cause_of(answer.status))) return std::nullopt;
+  End end = after(std::nullopt, Abort::none, answer);
+  if (jobs::has_ended(end.progress.state)) return std::nullopt;
+  return end;
+}
+
+void JobRun::end_call(const End& end, bool is_read) {
+  if (is_retry()) book_retry(end);
+  if (is_read) {
+    call_.finish();
+  } else {
+    call_.abandon();
+  }
 }
 
 void JobRun::begin() {
@@ -264,9 +293,8 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault, Abort abort,
   End end;
   using jobs::Cause;
   const Cause by_status = answer ? jobs::cause_of(answer->status) : Cause::none;
-  const bool says_undone = by_status == Cause::refused || by_status == Cause::failed;
   if (fault) {
-    how.cause = says_undone ? by_status : cause_of(*fault);  // the head says enough
+    how.cause = says_undone(by_status) ? by_status : cause_of(*fault);  // the head says enough
     end.detail = fault->cause.empty() ? fault->detail : fault->cause;
     if (how.cause == jobs::Cause::never_sent) end.pauses_route = Duration{0};
   } else {

@@ -71,6 +71,8 @@ class JobRun final : public Swept {
 
   Task<End> attempt();
   Task<End> at_upstream();
+  std::optional<End> retry_by_head(const jobs::StoredAnswer& answer);
+  void end_call(const End& end, bool is_read);
   // How it gets to begin: job_turn.cpp.
   Task<std::optional<End>> take_turn();
   void return_turn();

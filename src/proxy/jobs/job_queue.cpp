@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "proxy/jobs/short_slices.hpp"
+
 namespace spillway::proxy {
 
 namespace {
@@ -54,6 +56,7 @@ std::optional<store::Failure> JobQueue::start(JobRoutes routes) {
   dispatcher_.configure(std::move(routes));
   thread_ = std::thread([this] {
     ::pthread_setname_np(::pthread_self(), "store");
+    take_short_slices();
     run();
   });
   return std::nullopt;

@@ -9,59 +9,59 @@
 
 namespace spillway::store {
 
-SqliteClaim::SqliteClaim(Database& database, SqliteLedger& ledger)
+SqliteClaim::SqliteClaim(Database& database, SqliteLedger& ledger, SqliteClaimable& claimable)
     : ledger_(ledger),
-      next_lane_(database, sql::kNextLane),
-      claimable_(database, sql::kClaimable),
+      claimable_(claimable),
+      claimed_(database, sql::kClaimed),
       lease_(database, sql::kLease),
       is_registered_(database, sql::kIsRegistered) {}
 
-bool SqliteClaim::walk(Step& at, std::size_t limit, const std::function<void(const Step&)>& visit) {
+bool SqliteClaim::walk(Entry& at, std::size_t limit,
+                       const std::function<void(const Entry&)>& visit) {
   for (std::size_t n = 0; n < limit; ++n) {
-    {
-      Rows rows = next_lane_.with(at.rank, at.route, at.tenant);
-      if (!rows.next()) return false;
-      at = {rows.number(0), rows.number(1), rows.number(2), time_of(rows.number(3))};
-    }
+    const std::optional<Entry> next = claimable_.next_lane(at);
+    if (!next) return false;
+    at = *next;
     visit(at);
   }
   return true;
 }
 
-SqliteClaim::Step SqliteClaim::step_of(const std::optional<jobs::Lane>& lane) const {
-  if (!lane) return {};
+SqliteClaim::Entry SqliteClaim::step_of(const std::optional<jobs::Lane>& lane) const {
+  if (!lane) return kBeforeAll;
   const std::optional<std::int64_t> route = ledger_.find(lane->route);
-  if (!route) return {};
+  if (!route) return kBeforeAll;
   return {lane->rank, *route, static_cast<std::int64_t>(lane->tenant)};
 }
 
 void SqliteClaim::operator()(Lanes& command, jobs::WallTime now) {
   command.found.clear();
   command.next.reset();
-  const auto lane_of = [this](const Step& step) {
+  const auto lane_of = [this](const Entry& step) {
     return jobs::Lane{static_cast<std::uint8_t>(step.rank), ledger_.route(step.route).name,
                       static_cast<TenantId>(step.tenant)};
   };
-  Step at = step_of(command.after);
-  const bool has_more = walk(at, command.limit, [&](const Step& step) {
-    if (step.due <= now + command.ahead) command.found.push_back({lane_of(step), step.due});
+  Entry at = step_of(command.after);
+  const bool has_more = walk(at, command.limit, [&](const Entry& step) {
+    const jobs::WallTime due = time_of(step.due);
+    if (due <= now + command.ahead) command.found.push_back({lane_of(step), due});
   });
   if (has_more) command.next = lane_of(at);
 }
 
 const SqliteClaim::OldestDue& SqliteClaim::oldest_due() {
-  const bool has_more = walk(seen_, kStepsOfTotals, [this](const Step& step) {
-    const auto [at, is_first] = oldest_so_far_.emplace(step.route, step.due);
-    if (!is_first) at->second = std::min(at->second, step.due);
+  const bool has_more = walk(seen_, kStepsOfTotals, [this](const Entry& step) {
+    const auto [at, is_first] = oldest_so_far_.emplace(step.route, time_of(step.due));
+    if (!is_first) at->second = std::min(at->second, time_of(step.due));
   });
   if (has_more) return oldest_;
-  seen_ = {};
+  seen_ = kBeforeAll;
   oldest_ = std::move(oldest_so_far_);
   oldest_so_far_.clear();
   return oldest_;
 }
 
-// Of a row of kClaimable.
+// Of a row of kClaimed.
 jobs::LeasedJob SqliteClaim::leased_job(const Rows& rows, const jobs::Lane& lane) {
   jobs::LeasedJob job;
   rows.read(1, job.id.bytes);
@@ -87,15 +87,19 @@ void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
   command.least_left.reset();
   const std::optional<std::int64_t> route = ledger_.find(command.lane.route);
   if (!route || !is_registered_.with(command.epoch).next()) return;
-  std::vector<std::int64_t> found;
+  const auto tenant = static_cast<std::int64_t>(command.lane.tenant);
+  std::vector<Entry> found;
   std::vector<jobs::JobState> states;
   {
     std::size_t expired = 0;
-    Rows rows = claimable_.with(std::int64_t{command.lane.rank}, *route,
-                                static_cast<std::int64_t>(command.lane.tenant), number_of(now));
+    SqliteClaimable::Scan scan(claimable_, {command.lane.rank, *route, tenant});
     while (found.size() < command.limit && expired < kMostExpired) {
       command.is_cut = bytes_ >= kStepBytes;
-      if (command.is_cut || !rows.next()) break;
+      if (command.is_cut) break;
+      const std::optional<Entry> next = scan.next();
+      if (!next || time_of(next->due) > now) break;
+      Rows rows = claimed_.with(next->seq);
+      if (!rows.next()) continue;
       if (time_of(rows.number(4)) <= now) {
         ++expired;
         continue;
@@ -107,13 +111,13 @@ void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
       }
       command.jobs.push_back(leased_job(rows, command.lane));
       bytes_ += command.jobs.back().head.size() + command.jobs.back().body.size();
-      found.push_back(rows.number(0));
+      found.push_back(*next);
       states.push_back(static_cast<jobs::JobState>(rows.number(11)));
     }
   }
-  const auto tenant = static_cast<std::int64_t>(command.lane.tenant);
   for (std::size_t n = 0; n < found.size(); ++n) {
-    lease_.execute(found[n], command.epoch);
+    lease_.execute(found[n].seq, command.epoch);
+    claimable_.remove(found[n]);
     ledger_.moved(*route, tenant, states[n], jobs::JobState::leased);
   }
 }

@@ -1,6 +1,6 @@
-// Lanes and Claim on SQLite. Lanes are not stored: they are the steps of the index of claimable
-// jobs, from each of which the next one is one search away. There may be as many as jobs, so
-// nothing goes through all of them at once.
+// Lanes and Claim on SQLite. Lanes are not stored: they are the steps among the claimable jobs,
+// from each of which the next one is one search away. There may be as many as jobs, so nothing goes
+// through all of them at once.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@
 #include <map>
 #include <optional>
 
+#include "store/sqlite/sqlite_claimable.hpp"
 #include "store/sqlite/sqlite_ledger.hpp"
 
 namespace spillway::store {
 
 class SqliteClaim {
  public:
-  SqliteClaim(Database& database, SqliteLedger& ledger);
+  SqliteClaim(Database& database, SqliteLedger& ledger, SqliteClaimable& claimable);
 
   // Claims of one transaction go through kStepBytes together.
   void begin() { bytes_ = 0; }
@@ -29,25 +30,23 @@ class SqliteClaim {
   static constexpr std::size_t kStepsOfTotals = 4096;
 
  private:
-  struct Step {
-    std::int64_t rank = -1;  // before the first
-    std::int64_t route = 0;
-    std::int64_t tenant = 0;
-    jobs::WallTime due{};  // of its first job
-  };
+  using Entry = SqliteClaimable::Entry;
 
-  // `limit` steps from there. False: there are no more.
-  bool walk(Step& at, std::size_t limit, const std::function<void(const Step&)>& visit);
-  Step step_of(const std::optional<jobs::Lane>& lane) const;
+  // `limit` steps from there: visits the first entry of each lane. False: there are no more.
+  bool walk(Entry& at, std::size_t limit, const std::function<void(const Entry&)>& visit);
+  Entry step_of(const std::optional<jobs::Lane>& lane) const;
   static jobs::LeasedJob leased_job(const Rows& rows, const jobs::Lane& lane);
 
   // Jobs that have expired but were not swept: beyond so many, a claim gives what it has found.
   static constexpr std::size_t kMostExpired = 4096;
 
+  static constexpr Entry kBeforeAll{-1};
+
   SqliteLedger& ledger_;
-  Statement next_lane_, claimable_, lease_, is_registered_;
+  SqliteClaimable& claimable_;
+  Statement claimed_, lease_, is_registered_;
   std::uint64_t bytes_ = 0;  // that claims have gone through
-  Step seen_;                // by oldest_due()
+  Entry seen_ = kBeforeAll;  // by oldest_due()
   OldestDue oldest_, oldest_so_far_;
 };
 

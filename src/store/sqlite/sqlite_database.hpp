@@ -70,7 +70,17 @@ class Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
+  // Binds the parameters that follow those that are bound.
+  template <class... Values>
+  void add(const Values&... values) {
+    (bind(++bound_, values), ...);
+  }
   bool next();
+  // Of a statement that gives no rows.
+  void finish() {
+    while (next()) {
+    }
+  }
   std::int64_t number(int column) const;
   bool is_null(int column) const;
   std::string text(int column) const;  // TEXT or BLOB
@@ -80,7 +90,6 @@ class Rows {
   }
 
  private:
-  friend class Statement;
   void bind(int at, std::int64_t value);
   void bind(int at, std::optional<std::int64_t> value);
   void bind(int at, std::string_view text);
@@ -90,6 +99,7 @@ class Rows {
 
   Database* database_;
   sqlite3_stmt* statement_;
+  int bound_ = 0;
 };
 
 // Is prepared when it is used for the first time, and kept.
@@ -103,16 +113,13 @@ class Statement {
   template <class... Values>
   Rows with(const Values&... values) {
     Rows rows(database_, prepared());
-    int at = 0;
-    (rows.bind(++at, values), ...);
+    rows.add(values...);
     return rows;
   }
   // For those that give no rows.
   template <class... Values>
   void execute(const Values&... values) {
-    Rows rows = with(values...);
-    while (rows.next()) {
-    }
+    with(values...).finish();
   }
 
  private:

@@ -2,21 +2,17 @@
 
 #include "jobs/life.hpp"
 #include "jobs/tenant_quota.hpp"
-#include "store/sqlite/sqlite_sql.hpp"
-#include "store/sqlite/sqlite_time.hpp"
 
 namespace spillway::store {
 
 using jobs::JobState;
 
 SqliteEnqueue::SqliteEnqueue(Database& database, SqliteLedger& ledger, SqliteKeys& keys,
-                             SqliteRecords& records)
-    : database_(database),
-      ledger_(ledger),
+                             SqliteClaimable& claimable, SqliteRecords& records)
+    : ledger_(ledger),
       keys_(keys),
       records_(records),
-      insert_job_(database, sql::kInsertJob),
-      insert_request_(database, sql::kInsertRequest) {}
+      inserts_(database, ledger, claimable, records) {}
 
 void SqliteEnqueue::operator()(Enqueue& command, jobs::WallTime now) {
   const jobs::NewJob& job = command.job;
@@ -28,16 +24,18 @@ void SqliteEnqueue::operator()(Enqueue& command, jobs::WallTime now) {
     if (!is_there(job.id)) command.result = room;
     return;
   }
-  const bool is_blocked =
-      job.order && records_.has_others(route, std::string(job.order->begin(), job.order->end()), 0);
-  Place place{.route = route, .is_blocked = is_blocked};
-  if (!is_blocked) place.ready = number_of(job.accepted);
+  SqliteInserts::Place place{.route = route};
+  if (job.order) {
+    write();
+    place.is_blocked =
+        records_.has_others(route, std::string(job.order->begin(), job.order->end()), 0);
+  }
   // The key goes first, since the job keeps its window; a job that is there already has its own.
   if (job.idempotency) {
     if (is_there(job.id)) return;
     place.window = keys_.add(*job.idempotency, job.id, now);
   }
-  insert(job, place);
+  inserts_.add(job, place);
 }
 
 Enqueue::Result SqliteEnqueue::room_for(const Enqueue& command, std::int64_t route) {
@@ -46,6 +44,7 @@ Enqueue::Result SqliteEnqueue::room_for(const Enqueue& command, std::int64_t rou
   const std::uint64_t most = command.max_pending;
   if (waiting >= most) return Result::full;
   if (!command.is_in_share || !jobs::is_room_scarce(waiting, most)) return Result::accepted;
+  write();  // they may be counted now
   const auto tenant = static_cast<std::int64_t>(command.job.lane.tenant);
   const bool has_room = jobs::tenant_has_room(ledger_.waiting_of(route, tenant), waiting, most);
   return has_room ? Result::accepted : Result::share_full;
@@ -56,6 +55,7 @@ void SqliteEnqueue::operator()(KnowsKey& command, jobs::WallTime) {
 }
 
 void SqliteEnqueue::operator()(HasUnfinished& command, jobs::WallTime) {
+  write();
   const std::optional<std::int64_t> route = ledger_.find(command.route);
   const std::string order(command.order.begin(), command.order.end());
   command.has_any = route && records_.has_others(*route, order, 0);
@@ -65,28 +65,12 @@ void SqliteEnqueue::operator()(HasUnfinished& command, jobs::WallTime) {
 // either, so its end unblocks no other job.
 void SqliteEnqueue::operator()(Bury& command, jobs::WallTime now) {
   const jobs::NewJob& job = command.job;
-  if (!insert(job, {.route = ledger_.find_or_add(job.lane.route), .is_blocked = true})) return;
-  if (const std::optional<SqliteRecord> record = records_.find(job.id))
+  const std::int64_t seq =
+      inserts_.add(job, {.route = ledger_.find_or_add(job.lane.route), .is_blocked = true});
+  write();
+  const std::optional<SqliteRecord> record = records_.find(job.id);
+  if (record && record->seq == seq)
     records_.change(*record, jobs::buried(job.accepted, command.cause, now));
-}
-
-// False: it failed, or the job is there already.
-bool SqliteEnqueue::insert(const jobs::NewJob& job, const Place& place) {
-  std::optional<Blob> ordered;
-  if (job.order) ordered = blob(*job.order);
-  insert_job_.execute(blob(job.id.bytes), std::int64_t{job.lane.rank}, place.route,
-                      static_cast<std::int64_t>(job.lane.tenant), std::string_view(job.tenant_name),
-                      static_cast<std::int64_t>(index(JobState::queued)), number_of(job.accepted),
-                      place.ready, ordered, std::int64_t{place.is_blocked}, number_of(job.accepted),
-                      number_of(job.expires), std::int64_t{job.kept.count()}, place.window,
-                      std::string_view(job.method), std::string_view(job.target),
-                      static_cast<std::int64_t>(job.body.size()));
-  if (database_.failed() || sqlite3_changes(database_.handle()) == 0) return false;
-  insert_request_.execute(sqlite3_last_insert_rowid(database_.handle()), blob(job.head),
-                          blob(job.body));
-  ledger_.moved(place.route, static_cast<std::int64_t>(job.lane.tenant), std::nullopt,
-                JobState::queued);
-  return true;
 }
 
 bool SqliteEnqueue::is_known(Enqueue& command) {
@@ -100,6 +84,8 @@ bool SqliteEnqueue::is_known(Enqueue& command) {
   return true;
 }
 
-bool SqliteEnqueue::is_there(const jobs::JobId& id) { return records_.find(id).has_value(); }
+bool SqliteEnqueue::is_there(const jobs::JobId& id) {
+  return inserts_.has(id) || records_.find(id).has_value();
+}
 
 }  // namespace spillway::store

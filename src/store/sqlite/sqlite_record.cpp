@@ -25,9 +25,16 @@ jobs::Progress read_progress(const Rows& rows, int first) {
   return progress;
 }
 
-SqliteRecords::SqliteRecords(Database& database, SqliteLedger& ledger, SqliteKeys& keys)
+std::optional<SqliteClaimable::Entry> SqliteRecord::claimable() const {
+  if (!waits(progress.state) || is_blocked) return std::nullopt;
+  return SqliteClaimable::Entry{rank, route, tenant, number_of(progress.due), seq};
+}
+
+SqliteRecords::SqliteRecords(Database& database, SqliteLedger& ledger, SqliteKeys& keys,
+                             SqliteClaimable& claimable)
     : ledger_(ledger),
       keys_(keys),
+      claimable_(claimable),
       by_id_(database, sql::kRecordById),
       by_seq_(database, sql::kRecordBySeq),
       progress_(database, sql::kProgress),
@@ -63,6 +70,7 @@ std::optional<SqliteRecord> SqliteRecords::read(Rows rows) {
   record.kept = std::chrono::milliseconds(rows.number(13));
   if (!rows.is_null(14)) record.key_window = rows.number(14);
   record.tenant = rows.number(15);
+  record.rank = rows.number(16);
   return record;
 }
 
@@ -70,16 +78,18 @@ void SqliteRecords::change(const SqliteRecord& record, const jobs::Progress& aft
   const bool ends = has_ended(after.state);
   const bool had_ended = has_ended(record.progress.state);
   // A job that begins anew waits for one of its order that has not ended.
-  bool is_blocked = record.is_blocked && !ends;
+  SqliteRecord changed = record;
+  changed.progress = after;
+  changed.is_blocked = record.is_blocked && !ends;
   if (had_ended && !ends && record.ordered) {
-    is_blocked = has_others(record.route, *record.ordered, record.seq);
+    changed.is_blocked = has_others(record.route, *record.ordered, record.seq);
   }
   progress_.execute(record.seq, static_cast<std::int64_t>(index(after.state)), number_of(after.due),
-                    number_if(waits(after.state) && !is_blocked, after.due),
                     std::int64_t{after.attempts}, std::int64_t{after.recoveries},
                     static_cast<std::int64_t>(index(after.cause)), number_if(ends, after.ended),
                     number_if(ends, after.ended + record.kept), number_of(record.expires),
-                    std::int64_t{is_blocked});
+                    std::int64_t{changed.is_blocked});
+  move(record, changed);
   ledger_.moved(record.route, record.tenant, record.progress.state, after.state);
   if (had_ended && !ends) {
     delete_answer_.execute(record.seq);
@@ -90,6 +100,14 @@ void SqliteRecords::change(const SqliteRecord& record, const jobs::Progress& aft
   }
   if (record.key_window && !ends && had_ended) keys_.reopened(*record.key_window);
   if (record.ordered && ends && !had_ended) unblock_next(record);
+}
+
+// Among those that may be claimed.
+void SqliteRecords::move(const SqliteRecord& before, const SqliteRecord& after) {
+  const auto from = before.claimable(), to = after.claimable();
+  if (from == to) return;
+  if (from) claimable_.remove(*from);
+  if (to) claimable_.add_again(*to);
 }
 
 bool SqliteRecords::has_others(std::int64_t route, const std::string& ordered, std::int64_t seq) {
@@ -103,7 +121,13 @@ void SqliteRecords::unblock_next(const SqliteRecord& record) {
     if (rows.next() && rows.number(1) != 0) next = rows.number(0);
   }
   // If the one that ended waited for another, that one is still in the way.
-  if (next && !record.is_blocked) unblock_.execute(*next);
+  if (!next || record.is_blocked) return;
+  const std::optional<SqliteRecord> blocked = find(*next);
+  if (!blocked) return;
+  unblock_.execute(*next);
+  SqliteRecord free = *blocked;
+  free.is_blocked = false;
+  move(*blocked, free);
 }
 
 std::uint64_t SqliteRecords::content_bytes(std::int64_t seq) {

@@ -1,5 +1,6 @@
 // The part of a stored job that changes, and all that a change entails: its route's counters, its
-// place in its order, its key's window, the time at which it is forgotten.
+// place in its order and among those that may be claimed, its key's window, the time at which it is
+// forgotten.
 #pragma once
 
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "store/sqlite/sqlite_claimable.hpp"
 #include "store/sqlite/sqlite_database.hpp"
 #include "store/sqlite/sqlite_keys.hpp"
 #include "store/sqlite/sqlite_ledger.hpp"
@@ -18,6 +20,7 @@ struct SqliteRecord {
   jobs::JobId id;
   std::int64_t route = 0;
   std::int64_t tenant = 0;
+  std::int64_t rank = 0;
   jobs::Progress progress;
   Epoch epoch = 0;  // 0: it is not leased
   std::optional<std::string> ordered;
@@ -25,6 +28,9 @@ struct SqliteRecord {
   jobs::WallTime expires{};
   std::chrono::milliseconds kept{};
   std::optional<std::int64_t> key_window;
+
+  // As it may be claimed; nullopt: it may not.
+  std::optional<SqliteClaimable::Entry> claimable() const;
 };
 
 // Columns `first` and those after it: state, due, attempts, recoveries, cause, ended.
@@ -32,7 +38,8 @@ jobs::Progress read_progress(const Rows& rows, int first);
 
 class SqliteRecords {
  public:
-  SqliteRecords(Database& database, SqliteLedger& ledger, SqliteKeys& keys);
+  SqliteRecords(Database& database, SqliteLedger& ledger, SqliteKeys& keys,
+                SqliteClaimable& claimable);
 
   std::optional<SqliteRecord> find(const jobs::JobId& id);
   std::optional<SqliteRecord> find(std::int64_t seq);
@@ -46,10 +53,12 @@ class SqliteRecords {
 
  private:
   std::optional<SqliteRecord> read(Rows rows);
+  void move(const SqliteRecord& before, const SqliteRecord& after);
   void unblock_next(const SqliteRecord& record);
 
   SqliteLedger& ledger_;
   SqliteKeys& keys_;
+  SqliteClaimable& claimable_;
   Statement by_id_, by_seq_, progress_, first_ordered_, unblock_, has_ordered_;
   Statement delete_job_, delete_request_, delete_answer_, answer_status_, delete_attempts_,
       content_bytes_;

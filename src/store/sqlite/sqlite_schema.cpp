@@ -56,6 +56,20 @@ CREATE TABLE keys_6 (scope BLOB PRIMARY KEY, fingerprint BLOB NOT NULL, id BLOB 
 CREATE TABLE keys_7 (scope BLOB PRIMARY KEY, fingerprint BLOB NOT NULL, id BLOB NOT NULL) WITHOUT ROWID;
 )";
 
+// A table of its own in place of an index, so that not all have to be in it (sqlite_claimable.hpp).
+constexpr const char* kSqliteVersion2 = R"(
+CREATE TABLE claimable (
+  rank INTEGER NOT NULL, route INTEGER NOT NULL, tenant INTEGER NOT NULL, due INTEGER NOT NULL,
+  seq INTEGER NOT NULL, PRIMARY KEY (rank, route, tenant, due, seq)) WITHOUT ROWID;
+INSERT INTO claimable (rank, route, tenant, due, seq)
+  SELECT rank, route, tenant, ready, seq FROM jobs INDEXED BY jobs_claimable
+  WHERE ready IS NOT NULL ORDER BY rank, route, tenant, ready, seq;
+DROP INDEX jobs_claimable;
+ALTER TABLE jobs DROP COLUMN ready;
+ALTER TABLE settings ADD COLUMN written_to INTEGER NOT NULL DEFAULT 0;
+UPDATE settings SET written_to = (SELECT coalesce(max(seq), 0) FROM jobs);
+)";
+
 constexpr const char* kPlacesVersion1 = R"(
 CREATE TABLE settings (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -105,7 +119,7 @@ constexpr const char* kPlacesVersion8 = R"(
 ALTER TABLE places ADD COLUMN reserved INTEGER NOT NULL DEFAULT 0; -- its visitor may be away
 )";
 
-constexpr std::array kJobSteps{kSqliteVersion1};
+constexpr std::array kJobSteps{kSqliteVersion1, kSqliteVersion2};
 constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3,
                                  kPlacesVersion4, kPlacesVersion5, kPlacesVersion6,
                                  kPlacesVersion7, kPlacesVersion8};

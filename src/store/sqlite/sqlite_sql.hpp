@@ -1,7 +1,7 @@
 // What is said to SQLite. The query plans of kHot are held by a test: no scan of jobs, no sorting.
 //
 // States are written as jobs::JobState counts them: 0 queued, 1 leased, 2 retrying, 4 dead,
-// 5 expired. `ready` is a job's due time as long as it may be claimed, and NULL otherwise.
+// 5 expired. What may be claimed: sqlite_claimable.hpp.
 #pragma once
 
 #include <array>
@@ -19,14 +19,16 @@ inline constexpr const char* kRenew = "UPDATE proxies SET until = ?2 WHERE epoch
 inline constexpr const char* kLeave = "DELETE FROM proxies WHERE epoch = ?1";
 inline constexpr const char* kIsRegistered = "SELECT 1 FROM proxies WHERE epoch = ?1";
 
-inline constexpr const char* kInsertJob =
-    "INSERT INTO jobs (id, rank, route, tenant, tenant_name, state, due, ready, attempts,"
-    " recoveries, cause, ordered, blocked, accepted, expires, kept, key_window, method, target,"
-    " body_bytes, status)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
-    " 0) ON CONFLICT (id) DO NOTHING";
-inline constexpr const char* kInsertRequest =
-    "INSERT INTO requests (seq, head, body) VALUES (?1, ?2, ?3)";
+// As many rows as there are new jobs.
+inline constexpr const char* kInsertJobs =
+    "INSERT INTO jobs (seq, id, rank, route, tenant, tenant_name, state, due, attempts, recoveries,"
+    " cause, ordered, blocked, accepted, expires, kept, key_window, method, target, body_bytes,"
+    " status) VALUES ";
+inline constexpr const char* kJobRow =
+    "(?, ?, ?, ?, ?, ?, 0, ?, 0, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
+inline constexpr const char* kUnlessThere = " ON CONFLICT (id) DO NOTHING";
+inline constexpr const char* kInsertRequests = "INSERT INTO requests (seq, head, body) VALUES ";
+inline constexpr const char* kRequestRow = "(?, ?, ?)";
 inline constexpr const char* kHasOrdered =
     "SELECT 1 FROM jobs INDEXED BY jobs_ordered"
     " WHERE route = ?1 AND ordered = ?2 AND ended IS NULL AND seq <> ?3 LIMIT 1";
@@ -34,15 +36,29 @@ inline constexpr const char* kHasOrdered =
 // Behind the last possible job of the lane: a search for (rank, route, tenant) alone begins at its
 // first one and goes through all of them.
 inline constexpr const char* kNextLane =
-    "SELECT rank, route, tenant, ready FROM jobs INDEXED BY jobs_claimable"
-    " WHERE ready IS NOT NULL"
-    " AND (rank, route, tenant, ready) > (?1, ?2, ?3, 9223372036854775807)"
-    " ORDER BY rank, route, tenant, ready LIMIT 1";
-inline constexpr const char* kClaimable =
+    "SELECT rank, route, tenant, due, seq FROM claimable"
+    " WHERE (rank, route, tenant, due) > (?1, ?2, ?3, 9223372036854775807)"
+    " ORDER BY rank, route, tenant, due, seq LIMIT 1";
+inline constexpr const char* kOfLane =
+    "SELECT rank, route, tenant, due, seq FROM claimable"
+    " WHERE rank = ?1 AND route = ?2 AND tenant = ?3 ORDER BY due, seq";
+inline constexpr const char* kInsertClaimable =
+    "INSERT INTO claimable (rank, route, tenant, due, seq) VALUES ";
+inline constexpr const char* kClaimableRow = "(?, ?, ?, ?, ?)";
+inline constexpr const char* kDeleteClaimable =
+    "DELETE FROM claimable"
+    " WHERE rank = ?1 AND route = ?2 AND tenant = ?3 AND due = ?4 AND seq = ?5";
+inline constexpr const char* kWrittenUpTo = "UPDATE settings SET written_to = ?1";
+// Goes through all jobs behind ?1.
+inline constexpr const char* kRecentClaimable =
+    "SELECT rank, route, tenant, due, seq FROM jobs WHERE seq > ?1 AND state IN (0, 2)"
+    " AND blocked = 0 AND NOT EXISTS (SELECT 1 FROM claimable AS c WHERE c.rank = jobs.rank"
+    " AND c.route = jobs.route AND c.tenant = jobs.tenant AND c.due = jobs.due"
+    " AND c.seq = jobs.seq)";
+inline constexpr const char* kClaimed =
     "SELECT jobs.seq, id, tenant_name, accepted, expires, due, attempts, recoveries, cause, method,"
-    " target, state, head, body FROM jobs INDEXED BY jobs_claimable"
-    " JOIN requests ON requests.seq = jobs.seq"
-    " WHERE rank = ?1 AND route = ?2 AND tenant = ?3 AND ready <= ?4 ORDER BY ready, jobs.seq";
+    " target, state, head, body FROM jobs JOIN requests ON requests.seq = jobs.seq"
+    " WHERE jobs.seq = ?1";
 // All that wait: once, when a route has little room left.
 inline constexpr const char* kCountTenants =
     "SELECT route, tenant, count(*) FROM jobs INDEXED BY jobs_expiring WHERE state IN (0, 2)"
@@ -50,29 +66,28 @@ inline constexpr const char* kCountTenants =
 // The clock was set back by ?2, and it is ?1 now. Goes through all jobs.
 inline constexpr const char* kTurnBack =
     "UPDATE jobs SET accepted = min(accepted, ?1),"
-    " due = CASE WHEN state IN (0, 2) AND due > ?1 THEN due - ?2 ELSE due END,"
-    " ready = CASE WHEN ready > ?1 THEN ready - ?2 ELSE ready END"
+    " due = CASE WHEN state IN (0, 2) AND due > ?1 THEN due - ?2 ELSE due END"
     " WHERE accepted > ?1 OR (state IN (0, 2) AND due > ?1)";
+inline constexpr const char* kTurnBackClaimable =
+    "UPDATE claimable SET due = due - ?2 WHERE due > ?1";
 inline constexpr const char* kNewest = "SELECT accepted FROM jobs ORDER BY seq DESC LIMIT 1";
-inline constexpr const char* kLease =
-    "UPDATE jobs SET state = 1, ready = NULL, epoch = ?2 WHERE seq = ?1";
+inline constexpr const char* kLease = "UPDATE jobs SET state = 1, epoch = ?2 WHERE seq = ?1";
 
 // Of what a change of a job's state needs to know.
 #define SPILLWAY_JOB_RECORD                                                                 \
   "SELECT seq, id, route, state, due, attempts, recoveries, cause, ended, epoch, ordered, " \
   "blocked,"                                                                                \
-  " expires, kept, key_window, tenant FROM jobs "
+  " expires, kept, key_window, tenant, rank FROM jobs "
 inline constexpr const char* kRecordById = SPILLWAY_JOB_RECORD "WHERE id = ?1";
 inline constexpr const char* kRecordBySeq = SPILLWAY_JOB_RECORD "WHERE seq = ?1";
 #undef SPILLWAY_JOB_RECORD
 inline constexpr const char* kProgress =
-    "UPDATE jobs SET state = ?2, due = ?3, ready = ?4, attempts = ?5, recoveries = ?6, cause = ?7,"
-    " ended = ?8, forget_at = ?9, expires = ?10, blocked = ?11, epoch = NULL WHERE seq = ?1";
+    "UPDATE jobs SET state = ?2, due = ?3, attempts = ?4, recoveries = ?5, cause = ?6, ended = ?7,"
+    " forget_at = ?8, expires = ?9, blocked = ?10, epoch = NULL WHERE seq = ?1";
 inline constexpr const char* kFirstOrdered =
     "SELECT seq, blocked FROM jobs INDEXED BY jobs_ordered"
     " WHERE route = ?1 AND ordered = ?2 AND ended IS NULL ORDER BY seq LIMIT 1";
-inline constexpr const char* kUnblock =
-    "UPDATE jobs SET blocked = 0, ready = CASE WHEN state IN (0, 2) THEN due END WHERE seq = ?1";
+inline constexpr const char* kUnblock = "UPDATE jobs SET blocked = 0 WHERE seq = ?1";
 
 inline constexpr const char* kInsertAttempt =
     "INSERT INTO attempts (seq, n, number, began, ended, cause, status, detail)"
@@ -105,8 +120,8 @@ inline constexpr const char* kEnded = SPILLWAY_JOB_VIEW
     " AND (forget_at, seq) > (?1, ?2) ORDER BY forget_at, seq";
 #undef SPILLWAY_JOB_VIEW
 inline constexpr const char* kPosition =
-    "SELECT count(*) FROM (SELECT 1 FROM jobs INDEXED BY jobs_claimable WHERE rank = ?1"
-    " AND route = ?2 AND tenant = ?3 AND ready IS NOT NULL AND (ready, seq) < (?4, ?5) LIMIT ?6)";
+    "SELECT count(*) FROM (SELECT 1 FROM claimable WHERE rank = ?1 AND route = ?2"
+    " AND tenant = ?3 AND (due, seq) < (?4, ?5) LIMIT ?6)";
 inline constexpr const char* kRequest =
     "SELECT head, substr(body, 1, ?2) FROM requests WHERE seq = ?1";
 inline constexpr const char* kAttempts =
@@ -135,11 +150,13 @@ inline constexpr const char* kDeleteAttempts = "DELETE FROM attempts WHERE seq =
 
 // Those of Enqueue, Lanes, Claim, Settle, Cancel, Find, ReadAnswer, Sweep and Totals.
 inline constexpr std::array kHot{
-    kInsertJob,        kInsertRequest, kHasOrdered,   kNextLane,     kClaimable,     kLease,
-    kRecordById,       kRecordBySeq,   kProgress,     kFirstOrdered, kUnblock,       kInsertAttempt,
-    kInsertAnswer,     kAnswerStatus,  kAnswer,       kViewById,     kPosition,      kExpiring,
-    kNextHolder,       kHeld,          kForgettable,  kDeleteJob,    kDeleteRequest, kDeleteAnswer,
-    kDeleteAttempts,   kLetters,       kOldestLetter, kEnded,        kIsRegistered,  kRenew,
-    kForgetOldAttempts};
+    kHasOrdered,      kNextLane,       kOfLane,           kLease,
+
+    kDeleteClaimable, kWrittenUpTo,    kClaimed,          kRecordById,    kRecordBySeq,
+    kProgress,        kFirstOrdered,   kUnblock,          kInsertAttempt, kInsertAnswer,
+    kAnswerStatus,    kAnswer,         kViewById,         kPosition,      kExpiring,
+    kNextHolder,      kHeld,           kForgettable,      kDeleteJob,     kDeleteRequest,
+    kDeleteAnswer,    kDeleteAttempts, kLetters,          kOldestLetter,  kEnded,
+    kIsRegistered,    kRenew,          kForgetOldAttempts};
 
 }  // namespace spillway::store::sql

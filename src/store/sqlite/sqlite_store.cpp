@@ -37,11 +37,12 @@ SqliteStore::SqliteStore(FileLock lock)
     : lock_(std::move(lock)),
       ledger_(database_),
       keys_(database_),
-      records_(database_, ledger_, keys_),
-      enqueue_(database_, ledger_, keys_, records_),
-      claim_(database_, ledger_),
+      claimable_(database_),
+      records_(database_, ledger_, keys_, claimable_),
+      enqueue_(database_, ledger_, keys_, claimable_, records_),
+      claim_(database_, ledger_, claimable_),
       change_(database_, records_, keys_),
-      view_(database_, ledger_, records_),
+      view_(database_, ledger_, claimable_, records_),
       begin_(database_, sql::kBegin),
       commit_(database_, sql::kCommit),
       // Pages that were given back are used again before the file grows.
@@ -123,13 +124,17 @@ bool SqliteStore::keep_mark(const KeyMark& mark) {
 void SqliteStore::load() {
   ledger_.load();
   keys_.load();
+  claimable_.load();
+  enqueue_.load();
   if (Rows newest = newest_.with(); newest.next()) clock_.saw(time_of(newest.number(0)));
   is_loaded_ = !database_.failed();
 }
 
 void SqliteStore::turn_back(WallTime now) {
   const std::chrono::milliseconds by = clock_.back(now);
-  if (by.count() > 0) turn_back_.execute(number_of(now), std::int64_t{by.count()});
+  if (by.count() <= 0) return;
+  turn_back_.execute(number_of(now), std::int64_t{by.count()});
+  claimable_.turn_back(number_of(now), by.count());
 }
 
 std::optional<Failure> SqliteStore::execute(std::span<Command* const> batch, WallTime now) {
@@ -146,8 +151,10 @@ std::optional<Failure> SqliteStore::execute(std::span<Command* const> batch, Wal
     if (database_.failed()) break;
     dispatch(*command, now);
   }
+  enqueue_.write();
   ledger_.write();
   keys_.write();
+  claimable_.write();
   commit_.execute();
   if (database_.failed()) {
     const Failure failure = database_.failure();
@@ -170,7 +177,9 @@ void SqliteStore::dispatch(Command& command, WallTime now) {
   std::visit(
       [&](auto& verb) {
         using Verb = std::decay_t<decltype(verb)>;
-        if constexpr (std::is_invocable_v<SqliteEnqueue&, Verb&, WallTime>) {
+        constexpr bool kIsEnqueues = std::is_invocable_v<SqliteEnqueue&, Verb&, WallTime>;
+        if constexpr (!kIsEnqueues) enqueue_.write();
+        if constexpr (kIsEnqueues) {
           enqueue_(verb, now);
         } else if constexpr (std::is_same_v<Verb, Lanes> || std::is_same_v<Verb, Claim>) {
           claim_(verb, now);

@@ -5,6 +5,7 @@
 #include "store/sqlite/sqlite_change.hpp"
 #include "store/sqlite/sqlite_checkpoint.hpp"
 #include "store/sqlite/sqlite_claim.hpp"
+#include "store/sqlite/sqlite_claimable.hpp"
 #include "store/sqlite/sqlite_database.hpp"
 #include "store/sqlite/sqlite_enqueue.hpp"
 #include "store/sqlite/sqlite_file.hpp"
@@ -36,6 +37,7 @@ class SqliteStore final : public JobStore {
   bool is_loaded_ = false;  // what is in memory is what the file says
   SqliteLedger ledger_;
   SqliteKeys keys_;
+  SqliteClaimable claimable_;
   SqliteRecords records_;
   SqliteEnqueue enqueue_;
   SqliteClaim claim_;

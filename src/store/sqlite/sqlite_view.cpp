@@ -25,14 +25,15 @@ bool are_letters(const Filter& filter) {
 
 }  // namespace
 
-SqliteView::SqliteView(Database& database, SqliteLedger& ledger, SqliteRecords& records)
+SqliteView::SqliteView(Database& database, SqliteLedger& ledger, SqliteClaimable& claimable,
+                       SqliteRecords& records)
     : ledger_(ledger),
+      claimable_(claimable),
       records_(records),
       by_id_(database, sql::kViewById),
       after_(database, sql::kViewsAfter),
       letters_(database, sql::kLetters),
       ended_(database, sql::kEnded),
-      position_(database, sql::kPosition),
       answer_(database, sql::kAnswer),
       request_(database, sql::kRequest),
       attempts_(database, sql::kAttempts) {}
@@ -70,11 +71,10 @@ std::optional<SqliteView::Seen> SqliteView::find(const jobs::JobId& id) {
 std::uint64_t SqliteView::position(const jobs::JobView& job, std::int64_t seq) {
   if (!waits(job.progress.state)) return 0;
   const std::optional<std::int64_t> route = ledger_.find(job.lane.route);
-  Rows rows = position_.with(
-      std::int64_t{job.lane.rank}, route.value_or(0), static_cast<std::int64_t>(job.lane.tenant),
-      number_of(job.progress.due), seq, static_cast<std::int64_t>(kLastPosition));
-  if (!rows.next()) return 0;
-  const auto before = static_cast<std::uint64_t>(rows.number(0));
+  const std::uint64_t before = claimable_.count_before(
+      {job.lane.rank, route.value_or(0), static_cast<std::int64_t>(job.lane.tenant),
+       number_of(job.progress.due), seq},
+      kLastPosition);
   return before < kLastPosition ? before + 1 : 0;
 }
 

@@ -2,6 +2,7 @@
 // Replay and Purge.
 #pragma once
 
+#include "store/sqlite/sqlite_claimable.hpp"
 #include "store/sqlite/sqlite_ledger.hpp"
 #include "store/sqlite/sqlite_record.hpp"
 
@@ -9,7 +10,8 @@ namespace spillway::store {
 
 class SqliteView {
  public:
-  SqliteView(Database& database, SqliteLedger& ledger, SqliteRecords& records);
+  SqliteView(Database& database, SqliteLedger& ledger, SqliteClaimable& claimable,
+             SqliteRecords& records);
 
   void operator()(Find& command);
   void operator()(ReadAnswer& command);
@@ -37,8 +39,9 @@ class SqliteView {
   Chosen choose_one(const Filter& filter, std::size_t limit);
 
   SqliteLedger& ledger_;
+  SqliteClaimable& claimable_;
   SqliteRecords& records_;
-  Statement by_id_, after_, letters_, ended_, position_, answer_, request_, attempts_;
+  Statement by_id_, after_, letters_, ended_, answer_, request_, attempts_;
 };
 
 }  // namespace spillway::store

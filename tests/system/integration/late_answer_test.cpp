@@ -19,9 +19,7 @@ namespace {
 constexpr const char* kSlotsTaken = R"(spillway_inflight{upstream="app"})";
 constexpr const char* kAbandoned = "spillway_abandoned_requests";
 
-json late_settings(const std::vector<std::string>& servers, json app = json::object(),
-                   json defer = json::object()) {
-  app.update({{"response_timeout_ms", 300}});
+json settings_of(const std::vector<std::string>& servers, json app, json defer) {
   defer["when"] = "always";
   return configuration(
       servers,
@@ -30,6 +28,12 @@ json late_settings(const std::vector<std::string>& servers, json app = json::obj
        {"app", std::move(app)},
        {"routes",
         {{{"name", "export"}, {"match", {{"path", "/export/**"}}}, {"defer", std::move(defer)}}}}});
+}
+
+json late_settings(const std::vector<std::string>& servers, json app = json::object(),
+                   json defer = json::object()) {
+  app.update({{"response_timeout_ms", 300}});
+  return settings_of(servers, std::move(app), std::move(defer));
 }
 
 json impatient_retries() {
@@ -230,4 +234,45 @@ TEST_CASE("behind an answer that stalls the next job begins once its slot is giv
   CHECK(stopwatch.elapsed() >= 2s);
   CHECK(desk.get("/jobs/" + id).at("cause") == "not_idempotent");
   CHECK(proxy.metric_becomes(kSlotsTaken, 0));
+}
+
+TEST_CASE("a refusal whose body stalls sends its job back at once, unless its answer is kept") {
+  const std::string head = "HTTP/1.1 503 Busy\r\nRetry-After: 3600\r\nContent-Length: 4\r\n\r\n";
+  const json patient{{"response_timeout_ms", 3'600'000}};
+  SUBCASE("it is tried again") {
+    LateBackend backend("pe", head + "no");
+    const ProxyUnderTest proxy(
+        settings_of({backend.peer.address()}, patient, {{"max_attempts", 2}}));
+    const Operator desk{proxy.admin_port()};
+    const std::string id = support::defer(proxy.port(), "/export/1");
+    CHECK(desk.come_to(1, "state=retrying"));
+    CHECK(desk.get("/jobs/" + id).at("cause") == "refused");
+    CHECK(proxy.metric(kAbandoned) == 1);  // the upstream may be at work on it
+    backend.go.set();
+    CHECK(proxy.metric_becomes(kSlotsTaken, 0));
+  }
+  SUBCASE("it was the last attempt") {
+    LateBackend backend("pe", head + "no");
+    const ProxyUnderTest proxy(
+        settings_of({backend.peer.address()}, patient, {{"max_attempts", 1}}));
+    const Operator desk{proxy.admin_port()};
+    const std::string id = support::defer(proxy.port(), "/export/1");
+    REQUIRE(desk.come_to(1, "state=leased"));
+    backend.go.set();
+    CHECK(desk.come_to(1, "state=dead"));
+    CHECK(RawClient(proxy.port()).ask(get("/_spillway/jobs/" + id + "/response")).body == "nope");
+  }
+}
+
+TEST_CASE("the connection of a refusal that comes whole is used again") {
+  std::atomic<int> connections{0};
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    ++connections;
+    for (bool is_first = true; proxy.read_request(); is_first = false)
+      proxy.send(is_first ? "HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nnope" : ok("done"));
+  });
+  const ProxyUnderTest proxy(late_settings({peer.address()}, json::object(), impatient_retries()));
+  support::defer(proxy.port(), "/export/1");
+  CHECK(Operator{proxy.admin_port()}.come_to(1, "state=succeeded"));
+  CHECK(connections == 1);
 }

@@ -157,6 +157,27 @@ TEST_CASE("the same job sent again after a failure is the same job, even to a fu
   });
 }
 
+TEST_CASE("of a batch those jobs are written down that are not there already") {
+  each_store([](UnderTest& store) {
+    const Epoch epoch = store.join();
+    for (const std::uint64_t n : {5, 7}) store.enqueue(store.job(n));
+    std::vector<Command> batch;
+    std::vector<jobs::JobId> in_order{job_id(5), job_id(7)};
+    for (std::uint64_t n = 1; n <= 25; ++n) {
+      Enqueue enqueue;
+      enqueue.job = store.job(n);
+      enqueue.max_pending = 1000;
+      batch.emplace_back(enqueue);
+      if (n != 5 && n != 7) in_order.push_back(job_id(n));
+    }
+    store.execute(batch);
+    for (const Command& each : batch) CHECK(std::get<Enqueue>(each).result == Result::accepted);
+    CHECK(store.count(JobState::queued) == 25);
+    CHECK(store.claim(epoch, 100) == in_order);
+    CHECK(store.count(JobState::leased) == 25);
+  });
+}
+
 TEST_CASE("jobs of one batch see each other: the second of one key is a duplicate") {
   each_store([](UnderTest& store) {
     store.join();

@@ -44,7 +44,7 @@ bool reads_all(const std::string& plan) {
   // What scans an index of its own jobs only, in the index's order, is bounded by its LIMIT or by
   // who reads its rows; a subquery that was limited before is counted whole.
   for (const char* wrong : {"SCAN jobs\n", "SCAN attempts", "SCAN requests", "SCAN answers",
-                            "SCAN proxies", "TEMP B-TREE"}) {
+                            "SCAN claimable", "SCAN proxies", "TEMP B-TREE"}) {
     if (plan.find(wrong) != std::string::npos) return true;
   }
   return false;
@@ -78,23 +78,33 @@ TEST_CASE("the check of query plans sees a scan and a sort") {
   Plans plans;
   CHECK(reads_all(plans.of("SELECT count(*) FROM jobs NOT INDEXED WHERE state = 0")));
   CHECK(
-      reads_all(plans.of("SELECT id FROM jobs WHERE rank = 1 AND route = 1 AND tenant = 1"
-                         " AND ready <= 5 ORDER BY accepted")));
+      reads_all(plans.of("SELECT seq FROM claimable WHERE rank = 1 AND route = 1 AND tenant = 1"
+                         " AND due <= 5 ORDER BY seq")));
+  CHECK(reads_all(plans.of("SELECT seq FROM claimable WHERE due <= 5")));
   CHECK(scans_jobs(plans.of("SELECT id FROM jobs WHERE tenant_name = 'a'")));
 }
 
-TEST_CASE("a claim searches its lane in the index of claimable jobs") {
+TEST_CASE("a claim searches its lane among the claimable jobs") {
   Plans plans;
-  const std::string plan = plans.of(sql::kClaimable);
+  const std::string plan = plans.of(sql::kOfLane);
   CAPTURE(plan);
-  CHECK(plan.find("jobs_claimable (rank=? AND route=? AND tenant=? AND ready<?)") !=
+  CHECK(plan.find("claimable USING PRIMARY KEY (rank=? AND route=? AND tenant=?)") !=
         std::string::npos);
+  const std::string claimed = plans.of(sql::kClaimed);
+  CAPTURE(claimed);
+  CHECK(claimed.find("SEARCH jobs USING INTEGER PRIMARY KEY") != std::string::npos);
+  CHECK(claimed.find("SEARCH requests USING INTEGER PRIMARY KEY") != std::string::npos);
   const std::string ordered = plans.of(sql::kHasOrdered);
   CAPTURE(ordered);
   CHECK(ordered.find("jobs_ordered (route=? AND ordered=?)") != std::string::npos);
   const std::string lane = plans.of(sql::kNextLane);
   CAPTURE(lane);
-  CHECK(lane.find("jobs_claimable ((rank,route,tenant,ready)>(?,?,?,?))") != std::string::npos);
+  CHECK(lane.find("claimable USING PRIMARY KEY ((rank,route,tenant,due)>(?,?,?,?))") !=
+        std::string::npos);
+  const std::string recent = plans.of(sql::kRecentClaimable);
+  CAPTURE(recent);
+  CHECK(recent.find("SEARCH jobs USING INTEGER PRIMARY KEY (rowid>?)") != std::string::npos);
+  CHECK(recent.find("SCAN") == std::string::npos);
 }
 
 }  // namespace spillway::store
