@@ -7,7 +7,6 @@
 #include <memory>
 #include <utility>
 
-#include "proxy/jobs/short_slices.hpp"
 
 namespace spillway::proxy {
 
@@ -56,7 +55,6 @@ std::optional<store::Failure> JobQueue::start(JobRoutes routes) {
   dispatcher_.configure(std::move(routes));
   thread_ = std::thread([this] {
     ::pthread_setname_np(::pthread_self(), "store");
-    take_short_slices();
     run();
   });
   return std::nullopt;
