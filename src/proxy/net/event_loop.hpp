@@ -107,6 +107,8 @@ class EventLoop {
   std::uint64_t looks() const { return ready_.looks(); }
   bool is_quiet(const Watcher& watcher) const { return ready_.is_quiet(watcher); }
   bool has_event(const Watcher& watcher) const { return ready_.has_event(watcher); }
+  // For how long the oldest new request has waited to be read; see ReadinessSet.
+  Duration oldest_wait(TimePoint now) const { return ready_.oldest_wait(now); }
   // Calls watcher.on_events(0) before the loop waits again.
   void defer(Watcher& watcher);
 
