@@ -103,6 +103,8 @@ class EventLoop {
   // Drops events and deferrals of the watcher that are not delivered yet. Call it before the
   // watcher is destroyed.
   void forget(Watcher& watcher);
+  // Work that has begun waits for an event of the watcher from now on; see ReadinessSet.
+  void hurry(Watcher& watcher) { ready_.hurry(watcher); }
   // How often the loop has looked at all descriptors, and whether it last saw nothing of this one.
   std::uint64_t looks() const { return ready_.looks(); }
   bool is_quiet(const Watcher& watcher) const { return ready_.is_quiet(watcher); }

@@ -48,6 +48,12 @@ std::size_t ReadinessSet::look(Found& found) {
   return static_cast<std::size_t>(std::max(got, 0));
 }
 
+void ReadinessSet::hurry(Watcher& watcher) {
+  if (!watcher.hook_.is_linked()) return;
+  watcher.hook_.unlink();
+  awaited_.push_back(watcher);
+}
+
 std::size_t ReadinessSet::sort(const Found& found, std::size_t count, std::uint32_t found_ms) {
   std::size_t awaited = 0;
   for (std::size_t n = 0; n < count; ++n) {

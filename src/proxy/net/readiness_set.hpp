@@ -73,6 +73,9 @@ class ReadinessSet {
   // Before the descriptor is closed, which is not enough: a copy of it, such as the one of a
   // process that was forked, would go on to report events.
   void remove(int descriptor);
+  // The watcher is awaited from now on: an event that was found for it before does not wait behind
+  // the others.
+  void hurry(Watcher& watcher);
   // Drops the event that was found for the watcher but not delivered. The watcher's destructor does
   // so, too.
   void forget(Watcher& watcher);
@@ -80,7 +83,7 @@ class ReadinessSet {
   // Calls handler(error_code) once there are events to deliver. One wait at a time.
   template <class Handler>
   void async_wait(Handler handler) {
-    if (!others_.empty()) {
+    if (!others_.empty() || !awaited_.empty()) {
       boost::asio::post(set_.get_executor(), [handler = std::move(handler)]() mutable {
         handler(boost::system::error_code());
       });

@@ -217,6 +217,34 @@ TEST_CASE("the wait of the oldest event that is not delivered is told") {
   }
 }
 
+// Its coroutine waited for something else when it was found.
+TEST_CASE("an event that was found before it is awaited does not wait behind the others then") {
+  for (const bool hurries : {true, false}) {
+    CAPTURE(hurries);
+    Watched watched;
+    std::size_t heard_before = 0, heard = 0;
+    std::deque<Bell> bells;
+    for (std::size_t n = 0; n < 4 * ReadinessSet::kOthers; ++n) {
+      bells.emplace_back([&] { ++heard; }).ring();
+      REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
+    }
+    Bell awaited([&] { heard_before = heard; });
+    awaited.ring();
+    REQUIRE(watched.set.add(awaited.descriptor(), EPOLLIN, awaited));
+    REQUIRE(watched.turn() == ReadinessSet::kOthers);
+    awaited.awaited = true;
+    if (hurries) watched.set.hurry(awaited);
+    while (watched.turn() > 0) {
+    }
+    CHECK(heard_before == (hurries ? 2 : 4) * ReadinessSet::kOthers);
+  }
+  Watched nothing;
+  Bell silent([] {});
+  REQUIRE(nothing.set.add(silent.descriptor(), EPOLLIN, silent));
+  nothing.set.hurry(silent);
+  CHECK(nothing.turn() == 0);
+}
+
 TEST_CASE("what becomes ready again before its event is delivered has one event") {
   Watched watched;
   std::deque<Bell> bells;
