@@ -200,14 +200,14 @@ struct Overload {
                    .queue_ratio = 0.8,
                    .queue_wait_p95 = Milliseconds{200},
                    .latency_p95 = std::nullopt,
-                   .event_loop_lag = Milliseconds{50},
+                   .event_loop_lag = Milliseconds{200},
                    .error_rate = 0.2,
                    .latency_p95_ratio = 3};
   Thresholds exit{.inflight_ratio = 0.9,
                   .queue_ratio = 0.5,
                   .queue_wait_p95 = Milliseconds{120},
                   .latency_p95 = std::nullopt,
-                  .event_loop_lag = Milliseconds{30},
+                  .event_loop_lag = Milliseconds{120},
                   .error_rate = 0.1,
                   .latency_p95_ratio = 2};
   EnterBy enter_by = EnterBy::any;

@@ -118,7 +118,9 @@ void describe(Visitor& visit, Thresholds& x) {
         "The p95 by the upstream's own p95 at low load, which is learned: each request's time is "
         "taken relative to what its route usually takes.");
   visit("event_loop_lag_ms", x.event_loop_lag, wait,
-        "Lateness of a worker's timer, the worst worker's p90 over a second.");
+        "The worst worker's: how long new requests wait until it begins them, the least of 200 ms, "
+        "or "
+        "how late its timer is, p90 over a second.");
   visit("error_rate", x.error_rate, ratio,
         "Share of 5xx answers, resets and timeouts from the upstream.");
 }

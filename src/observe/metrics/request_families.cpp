@@ -206,8 +206,9 @@ MetricFamily accepted(Workers workers) {
 MetricFamily event_loop_lag(Workers workers) {
   MetricFamily result =
       gauge("spillway_event_loop_lag_seconds",
-            "How late a 10 ms timer fires on a worker, 90th percentile of the last second. High "
-            "values mean that Spillway itself lacks CPU.");
+            "How long new requests wait until a worker begins them, the least of the last 200 ms; "
+            "or how late its 10 ms timer fires, 90th percentile of the last second, if that is "
+            "more. High values mean that Spillway itself lacks CPU.");
   for (std::size_t w = 0; w < workers.size(); ++w) {
     add_sample(result, {label("worker", std::to_string(w))},
                to_seconds(workers[w]->gauges->event_loop_lag()));

@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 // is taken.
 constexpr double kUp = 0.25;
 constexpr double kDown = 0.1;
-// For a signal that is as many times above or below its threshold.
+// For a lag, or errors that are as many times above their threshold; for a signal that is as many
+// times below.
 constexpr double kFastestUp = 3;
 constexpr double kFastestDown = 10;
 // Refusing helps if the signal is down to this part of what it was, this long after all classes
@@ -99,6 +100,7 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   if (reason == Reason::event_loop_lag || reason == Reason::error_burst) watch(reason);
   is_own_work_ = cause_ == Reason::event_loop_lag && signals.event_loop_use.value_or(0) >= kBusy;
   const Signal signal = watched(signals);
+  course_ = {signal.now.value_or(0), signal.now.value_or(0) - course_.signal};
   if (is_own_work_ && signal.exit && signal.now && *signal.now > *signal.exit) lagged_at_ = now;
   is_lagging_ = is_own_work_ && lagged_at_ && now - *lagged_at_ <= kLatelyLagged;
   if (is_own_work_) full_since_.reset();
@@ -114,7 +116,10 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   const bool is_worse = is_own_work_ && *signal.now >= kWorse * taken_back_at_;
   if (not_before_ && now < *not_before_ && !is_worse) return;
   if (is_own_work_) futile_ = false;
-  const double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
+  // What a busy loop has too much to do adds up: while less waits, enough is refused.
+  if (is_own_work_ && course_.change < 0) return;
+  double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
+  if (cause_ == Reason::event_loop_lag) times = kFastestUp;  // it is the sum of what was too much
   const double many = std::max(1.0, classes_ / 3);
   level_ = std::min(classes_, level_ + passed * kUp * many * std::min(times, kFastestUp));
   if (judges_ && !is_own_work_) judge(*signal.now, now);
@@ -142,6 +147,8 @@ void ShareRegulator::calm_down(const Signal& signal, double passed, TimePoint no
   const bool is_known = signal.exit && signal.now;
   const double times = is_known && *signal.now > 0 ? *signal.exit / *signal.now : kFastestDown;
   // What is known to help is given up slowly: errors for want of capacity come back with the load.
+  // And while more waits for a busy loop, not too much is.
+  if (is_own_work_ && course_.change > 0) return;
   const double fastest = trial_.has_relieved() ? 1 : kFastestDown;
   level_ = std::max(0.0, level_ - passed * kDown * std::min(times, fastest));
 }

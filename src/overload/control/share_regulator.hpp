@@ -6,6 +6,10 @@
 // threshold, and stays in between; the state lasts until it is zero. The lowest class is refused
 // up to its rule's probability before the next one is touched.
 //
+// What waits for an event loop with too much to do is the sum of the excess, so it says late that
+// enough is refused: the share also stays while that wait gets shorter above the enter threshold,
+// or longer below the exit threshold.
+//
 // It is taken back if it does not help: where the signal, after all classes but the highest
 // were refused as far as their rules allow, is not clearly lower than at its worst before; and of
 // errors where each class has as many without it (ReliefTrial). A lag of an event loop that runs
@@ -56,6 +60,10 @@ class ShareRegulator {
     std::optional<double> enter, exit;
     std::optional<double> now;
   };
+  struct Course {
+    double signal = 0;
+    double change = 0;  // since the tick before
+  };
   Signal watched(const OverloadSignals& signals) const;
   void watch(Reason cause);
   bool has_nothing_to_relieve(const OverloadSignals& signals) const;
@@ -72,6 +80,7 @@ class ShareRegulator {
   Reason cause_ = Reason::none;  // the signal that it began with
   double level_ = 0;             // in classes: 1.5 is all of the lowest and half of the next
   double before_ = 0;            // the signal at its worst, before the share was full
+  Course course_;                // of the signal
   bool is_own_work_ = false;     // the lag: the event loop runs all the time
   bool is_lagging_ = false;      // the same, and it lagged lately
   std::optional<TimePoint> last_, full_since_, not_before_;

@@ -1,8 +1,15 @@
-// Event loop lag of one worker: the lateness of a 10 ms timer over the last second; and how much of
-// the time its thread runs, which tells a loop that has too much to do from one whose core is
-// taken.
+// Event loop lag of one worker: how long a new request waits until the loop begins it, over the
+// last second; and how much of the time the loop's thread runs, which tells a loop that has too
+// much to do from one whose core is taken.
 //
-// Owned by one worker, which publishes p90() and value() itself (atomics the tick reads).
+// The lag is the larger of two waits, looked at by a 10 ms timer: how late the timer fires, and for
+// how long the oldest of the requests that have not begun has waited. A loop turn begins a few of
+// those and then looks at its timers, so a loop that cannot keep up with new requests is in time
+// for its timer. Of the second one the least of a short time counts, as in CoDel (Nichols,
+// Jacobson, "Controlling Queue Delay", ACM Queue 2012): a burst that is soon over is no lag, and
+// that there is less to do is seen at once.
+//
+// Owned by one worker, which publishes the values itself (atomics the tick reads).
 #pragma once
 
 #include <algorithm>
@@ -20,17 +27,20 @@ class LoopLag {
  public:
   static constexpr Milliseconds kPeriod{10};
   static constexpr Milliseconds kWindow{1000};
+  static constexpr Milliseconds kUnreadWindow{200};  // of the wait of requests
 
-  // The timer fired `lateness` after it should have (negative counts as zero).
-  void record(Duration lateness, TimePoint now) {
-    ring_[next_] = {now, std::max(lateness, Duration{0})};
+  // The timer fired `lateness` after it should have (negative counts as zero); of the requests that
+  // have not begun the oldest has waited for `unread`.
+  void record(Duration lateness, Duration unread, TimePoint now) {
+    ring_[next_] = {now, std::max(lateness, Duration{0}), unread};
     next_ = (next_ + 1) % ring_.size();
     size_ = std::min(size_ + 1, ring_.size());
   }
 
-  // Nine of ten firings of the last second were at most this late. nullopt before twenty
+  // Nine of ten firings of the last second were at most this late; or for so long the oldest
+  // request had waited at each firing of the last 200 ms, if that is more. nullopt before twenty
   // periods were watched; a loop that stalls watches many periods in few firings.
-  std::optional<Duration> p90(TimePoint now) const {
+  std::optional<Duration> value(TimePoint now) const {
     std::array<Duration, kRing> recent;
     std::size_t count = 0;
     Duration watched{0};
@@ -42,14 +52,28 @@ class LoopLag {
     if (watched < 20 * kPeriod) return std::nullopt;
     const auto rank = recent.begin() + static_cast<std::ptrdiff_t>((count * 9 + 9) / 10 - 1);
     std::nth_element(recent.begin(), rank, recent.begin() + static_cast<std::ptrdiff_t>(count));
-    return *rank;
+    return std::max(*rank, unread(now));
   }
 
  private:
   struct Firing {
     TimePoint at;
     Duration lateness;
+    Duration unread;
   };
+
+  // There was a firing.
+  Duration unread(TimePoint now) const {
+    std::size_t last = (next_ + kRing - 1) % kRing;
+    Duration least = ring_[last].unread;
+    for (std::size_t n = 1; n < size_; ++n) {
+      last = (last + kRing - 1) % kRing;
+      if (ring_[last].at + kUnreadWindow < now) break;
+      least = std::min(least, ring_[last].unread);
+    }
+    return least;
+  }
+
   static constexpr std::size_t kRing = 128;  // a second of firings and some to spare
 
   std::array<Firing, kRing> ring_{};

@@ -12,6 +12,13 @@ namespace spillway::proxy {
 
 namespace {
 
+// A response that has not come to its end.
+Fault fault_of(Transfer::Status status) {
+  if (status == Transfer::Status::client_gone) return client_gone();
+  if (status == Transfer::Status::timeout) return upstream_stalled();
+  return upstream_invalid(http::Error::truncated);
+}
+
 // From where it has got to; the call is not told how it ends. `late_until`: of a response that has
 // stalled, which no byte puts off.
 Task<BackgroundRead> read_on(Parking& parking, const RequestContext& request, UpstreamCall& call,
@@ -21,6 +28,7 @@ Task<BackgroundRead> read_on(Parking& parking, const RequestContext& request, Up
   RelayState& state = call.state();
   http::BodyReader& reader = call.body_reader();
   const std::span<char> block = call.block().bytes();
+  int rounds = 0;
   for (Wanted wanted = Wanted::more;;) {
     const CheckedBody checked =
         check_received(reader, state, block, true, [&](std::string_view content) {
@@ -33,15 +41,20 @@ Task<BackgroundRead> read_on(Parking& parking, const RequestContext& request, Up
     if (state.is_upstream_done()) co_return BackgroundRead{};
     const TimePoint in_time = std::min(Clock::now() + request.upstream_config().response_timeout,
                                        call.deadlines().response_due());
-    const Transfer got = co_await receive(parking, call.connection(), block.subspan(state.end()),
-                                          {.deadline = late_until.value_or(in_time)});
+    const Until until{.deadline = late_until.value_or(in_time)};
+    if (++rounds % kRoundsInARow == 0) {
+      // Parks even if there is input: other connections have their turn.
+      const Wake wake = co_await parking.park(until, &call.connection().readable());
+      if (wake != Wake::ready) co_return failed(fault_of(status_of(wake)));
+      continue;
+    }
+    const Transfer got =
+        co_await receive(parking, call.connection(), block.subspan(state.end()), until);
     if (got.done()) state.received(got.bytes);
     if (got.done() || got.status == Transfer::Status::woken) continue;
-    if (got.status == Transfer::Status::client_gone) co_return failed(client_gone());
-    if (got.status == Transfer::Status::timeout) co_return failed(upstream_stalled());
     const bool is_whole =
         got.status == Transfer::Status::end && reader.end_of_input() == http::Error::none;
-    if (!is_whole) co_return failed(upstream_invalid(http::Error::truncated));
+    if (!is_whole) co_return failed(fault_of(got.status));
     state.upstream_done();
   }
 }

@@ -7,7 +7,6 @@
 #include <memory>
 #include <utility>
 
-
 namespace spillway::proxy {
 
 namespace {

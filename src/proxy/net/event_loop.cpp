@@ -50,10 +50,13 @@ void EventLoop::await_ready() {
 
 void EventLoop::on_ready() {
   in_turn_ = true;
-  ready_.deliver_events(std::exchange(ran_, 0), [this](Watcher& watcher, std::uint32_t events) {
-    begin_event();
-    watcher.on_events(events);
-  });
+  begin_event();
+  ready_.deliver_events(
+      std::exchange(ran_, 0), [this] { return now(); },
+      [this](Watcher& watcher, std::uint32_t events) {
+        begin_event();
+        watcher.on_events(events);
+      });
   end_turn();
   await_ready();
 }

@@ -103,10 +103,14 @@ class EventLoop {
   // Drops events and deferrals of the watcher that are not delivered yet. Call it before the
   // watcher is destroyed.
   void forget(Watcher& watcher);
+  // Work that has begun waits for an event of the watcher from now on; see ReadinessSet.
+  void hurry(Watcher& watcher) { ready_.hurry(watcher); }
   // How often the loop has looked at all descriptors, and whether it last saw nothing of this one.
   std::uint64_t looks() const { return ready_.looks(); }
   bool is_quiet(const Watcher& watcher) const { return ready_.is_quiet(watcher); }
   bool has_event(const Watcher& watcher) const { return ready_.has_event(watcher); }
+  // For how long the oldest new request has waited to be read; see ReadinessSet.
+  Duration oldest_wait(TimePoint now) const { return ready_.oldest_wait(now); }
   // Calls watcher.on_events(0) before the loop waits again.
   void defer(Watcher& watcher);
 

@@ -1,6 +1,5 @@
 #include "proxy/net/readiness_set.hpp"
 
-#include <array>
 #include <cerrno>
 #include <system_error>
 
@@ -42,13 +41,22 @@ void ReadinessSet::forget(Watcher& watcher) {
   watcher.events_ = 0;
 }
 
-std::size_t ReadinessSet::look() {
+std::size_t ReadinessSet::look(Found& found) {
   ++looks_;
-  std::array<epoll_event, kLook> found;
   const int got = ::epoll_wait(set_.native_handle(), found.data(), kLook, 0);
   found_all_ = got >= 0 && got < static_cast<int>(kLook);
+  return static_cast<std::size_t>(std::max(got, 0));
+}
+
+void ReadinessSet::hurry(Watcher& watcher) {
+  if (!watcher.hook_.is_linked()) return;
+  watcher.hook_.unlink();
+  awaited_.push_back(watcher);
+}
+
+std::size_t ReadinessSet::sort(const Found& found, std::size_t count, std::uint32_t found_ms) {
   std::size_t awaited = 0;
-  for (int n = 0; n < got; ++n) {
+  for (std::size_t n = 0; n < count; ++n) {
     Watcher& watcher = *static_cast<Watcher*>(found[n].data.ptr);
     watcher.events_ |= found[n].events;
     if (watcher.is_awaited()) {
@@ -56,6 +64,7 @@ std::size_t ReadinessSet::look() {
       awaited_.push_back(watcher);
       ++awaited;
     } else if (!watcher.hook_.is_linked()) {
+      watcher.found_ms_ = found_ms;
       others_.push_back(watcher);
     }
   }

@@ -13,20 +13,24 @@
 // requests. So with more connections than the thread keeps up with, what waits is requests that
 // have not begun: they hold no memory and no upstream connection yet, and those that have begun end
 // while what they use is still in the CPU's caches. Posted work and timers have their turns in
-// between.
+// between, so that neither tells of that wait: oldest_wait() does.
 #pragma once
 
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/posix/descriptor_base.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/intrusive/list.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+
+#include "base/time.hpp"
 
 namespace spillway::proxy {
 
@@ -37,6 +41,7 @@ class PendingEvent {
       boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
   Hook hook_;
   std::uint32_t events_ = 0;
+  std::uint32_t found_ms_ = 0;  // the look that found it, by the clock, modulo 2^32
 };
 
 // Receives the events of a descriptor.
@@ -68,6 +73,9 @@ class ReadinessSet {
   // Before the descriptor is closed, which is not enough: a copy of it, such as the one of a
   // process that was forked, would go on to report events.
   void remove(int descriptor);
+  // The watcher is awaited from now on: an event that was found for it before does not wait behind
+  // the others.
+  void hurry(Watcher& watcher);
   // Drops the event that was found for the watcher but not delivered. The watcher's destructor does
   // so, too.
   void forget(Watcher& watcher);
@@ -75,7 +83,7 @@ class ReadinessSet {
   // Calls handler(error_code) once there are events to deliver. One wait at a time.
   template <class Handler>
   void async_wait(Handler handler) {
-    if (!others_.empty()) {
+    if (!others_.empty() || !awaited_.empty()) {
       boost::asio::post(set_.get_executor(), [handler = std::move(handler)]() mutable {
         handler(boost::system::error_code());
       });
@@ -86,11 +94,16 @@ class ReadinessSet {
   // Looks for events, and calls deliver(watcher, events) for all that are awaited and a part of the
   // others, oldest first. The next async_wait() completes at once if some of those are left.
   // `besides`: how often work that has begun has run since the last look, not for an event.
-  template <class Deliver>
-  void deliver_events(std::size_t besides, Deliver deliver) {
+  // `now`: the clock, which is read once, and only if events may be left.
+  template <class Now, class Deliver>
+  void deliver_events(std::size_t besides, Now now, Deliver deliver) {
+    Found found;
+    const std::size_t count = look(found);
+    const bool may_leave = !others_.empty() || count > kOthers;
+    const std::size_t awaited = sort(found, count, may_leave ? milliseconds(now()) : 0);
     // The others first: of two upstream connections the one that was looked at since its response
     // is used again, not the one whose response has just come.
-    for (std::size_t n = std::max(kOthers, (look() + besides) / 3); n > 0 && !others_.empty(); --n)
+    for (std::size_t n = std::max(kOthers, (awaited + besides) / 3); n > 0 && !others_.empty(); --n)
       deliver_first(others_, deliver);
     while (!awaited_.empty()) deliver_first(awaited_, deliver);
   }
@@ -102,6 +115,12 @@ class ReadinessSet {
   bool is_quiet(const Watcher& watcher) const { return found_all_ && !has_event(watcher); }
   // Whether an event was found for this watcher and is not delivered yet.
   bool has_event(const Watcher& watcher) const { return watcher.hook_.is_linked(); }
+  // For how long the oldest event that was found has not been delivered, to a millisecond; 0 if all
+  // have been. Between two turns: the wait of new requests.
+  Duration oldest_wait(TimePoint now) const {
+    if (others_.empty()) return Duration{0};
+    return std::chrono::milliseconds(milliseconds(now) - others_.front().found_ms_);
+  }
 
   // Of the events that are not awaited a turn delivers so many; a third of what work that has begun
   // takes, if that is more: so tunnels, or pipelined requests, leave a quarter to new requests.
@@ -114,7 +133,15 @@ class ReadinessSet {
       boost::intrusive::member_hook<PendingEvent, PendingEvent::Hook, &PendingEvent::hook_>,
       boost::intrusive::constant_time_size<false>>;
 
-  std::size_t look();  // how many awaited ones it found
+  using Found = std::array<epoll_event, kLook>;
+
+  static std::uint32_t milliseconds(TimePoint now) {
+    return static_cast<std::uint32_t>(
+        std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count());
+  }
+
+  std::size_t look(Found& found);  // how many it found
+  std::size_t sort(const Found& found, std::size_t count, std::uint32_t found_ms);  // the awaited
   template <class Deliver>
   static void deliver_first(Events& events, Deliver& deliver) {
     PendingEvent& event = events.front();

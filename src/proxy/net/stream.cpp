@@ -91,9 +91,14 @@ IoResult Stream::send(std::string_view first, std::string_view second) {
 }
 
 Source& Stream::readable() {
+  if (!read_.is_ready) loop_.hurry(*this);
+  await_idle();
+  return read_;
+}
+
+void Stream::await_idle() {
   read_.is_wanted = true;
   if (read_.is_ready) tell_soon();
-  return read_;
 }
 
 IoResult Stream::receive_into(Pipe& pipe, std::uint64_t most) {

@@ -57,6 +57,9 @@ class Stream : public Watcher, private Posted {
   Source& readable();
   Source& writable();
 
+  // To be told by on_idle_readable().
+  void await_idle();
+
   // From then on it is broken once bytes that were sent have not been taken for so long: the peer
   // has vanished, or reads nothing (TCP_USER_TIMEOUT of tcp(7); RFC 5482). Otherwise the kernel
   // goes on sending them again for a quarter of an hour.

@@ -57,7 +57,7 @@ void UpstreamConnection::on_idle_readable() {
   char stray;
   // The callback may be stale: queued before the exchange read its response to the end.
   if (receive({&stray, 1}).status == IoResult::Status::would_block) {
-    readable();
+    await_idle();
     return;
   }
   close_idle();
@@ -97,7 +97,7 @@ void UpstreamPool::give_back(UpstreamPtr connection, TimePoint now) {
   }
   connection->become_idle(now);
   connection->looks_when_idle_ = loop_.looks();
-  connection->readable();
+  connection->await_idle();
   idle_[connection->server_].push_back(*connection);
 }
 

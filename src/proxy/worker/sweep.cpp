@@ -41,7 +41,7 @@ void Sweep::arm() {
 void Sweep::on_timer() {
   const TimePoint now = Clock::now();
   heartbeat_.beat();
-  lag_.record(now - due_, now);
+  lag_.record(now - due_, services_.loop.oldest_wait(now), now);
   // After a stall the missed firings are skipped.
   if (now - due_ > overload::LoopLag::kPeriod) due_ = now;
   for (LocalGeneration& local : lists_.generations) {
@@ -80,7 +80,7 @@ void Sweep::count_ghosts(LocalGeneration& local) {
 void Sweep::sweep(TimePoint now) {
   use_.record(time_on_core(), now);
   services_.gauges.set_event_loop_use(use_.value());
-  services_.gauges.set_event_loop_lag(lag_.p90(now).value_or(Duration{0}));
+  services_.gauges.set_event_loop_lag(lag_.value(now).value_or(Duration{0}));
   wake_late(now);
   wake_abandoned();
   break_tunnels();

@@ -1,11 +1,12 @@
 // A worker's periodic passes, which replace a timer per operation.
 //
-// Every 10 ms: measures the event-loop lag (how late its own timer fires), expires waiters at the
-// gates, resumes exchanges whose pause before a retry is over. Every 50 ms: ends waits past their
-// deadline, detects clients that left, closes connections idle for longer than idle_timeout_ms.
-// While others are not accepted for want of room, it closes some that are idle, or whose clients
-// are silent (silence.hpp); if there are none, some end with their next response. Every second:
-// frees what a burst has left in the pools.
+// Every 10 ms: measures the event-loop lag (how late its own timer fires, and for how long the
+// oldest new request has waited), expires waiters at the gates, resumes exchanges whose pause
+// before a retry is over. Every 50 ms: ends waits past their deadline, detects clients that left,
+// closes connections idle for longer than idle_timeout_ms. While others are not accepted for want
+// of room, it closes some that are idle, or whose clients are silent (silence.hpp); if there are
+// too few, some end with their next response. Every second: frees what a burst has left in the
+// pools.
 #pragma once
 
 #include <poll.h>

@@ -1,5 +1,6 @@
-// The event loop of the modelled proxy: one request after the other, in the order of arrival, and a
-// timer every 10 ms whose lateness the proxy's own measure turns into the lag signal.
+// The event loop of the modelled proxy: one request after the other, in the order of arrival, and
+// between them a timer every 10 ms, which looks for how long the oldest one has waited. The proxy's
+// own measure turns that into the lag signal.
 #pragma once
 
 #include <deque>
@@ -20,26 +21,19 @@ class LoopModel {
   bool takes_time() const { return request_ > Duration{0}; }
   bool is_idle() const { return !is_busy_; }
 
-  void add(Request& request) { waiting_.push_back({&request, {}}); }
+  void add(Request& request, TimePoint now) { waiting_.push_back({&request, now}); }
   // The timer is due. A timer that has not fired yet is not set again.
   void timer_due(TimePoint now) {
-    if (has_timer_) return;
-    has_timer_ = true;
-    waiting_.push_back({nullptr, now});
+    if (!timer_due_) timer_due_ = now;
   }
 
-  // The next request for the idle loop, after the timers before it; nullptr: nothing to do.
+  // The next request for the idle loop, after the timer; nullptr: nothing to do.
   Request* take(TimePoint now) {
-    while (!waiting_.empty()) {
-      const Waiting next = waiting_.front();
-      waiting_.pop_front();
-      if (next.request != nullptr) return next.request;
-      has_timer_ = false;
-      lag_.record(now - next.due, now);
-      published_ = lag_.p90(now);
-      use_.record(worked_, now);
-    }
-    return nullptr;
+    if (timer_due_) fire(now);
+    if (waiting_.empty()) return nullptr;
+    Request* const next = waiting_.front().request;
+    waiting_.pop_front();
+    return next;
   }
   // The request was taken on or refused: returns the time during which the loop is busy with it.
   Duration work(bool was_refused) {
@@ -56,9 +50,17 @@ class LoopModel {
 
  private:
   struct Waiting {
-    Request* request;  // nullptr: the timer
-    TimePoint due;     // of the timer
+    Request* request;
+    TimePoint since;
   };
+
+  void fire(TimePoint now) {
+    const Duration unread = waiting_.empty() ? Duration{0} : now - waiting_.front().since;
+    lag_.record(now - *timer_due_, unread, now);
+    published_ = lag_.value(now);
+    use_.record(worked_, now);
+    timer_due_.reset();
+  }
 
   Duration request_;
   std::deque<Waiting> waiting_;
@@ -67,7 +69,7 @@ class LoopModel {
   Duration worked_{0};
   std::optional<Duration> published_;  // as of the last timer
   bool is_busy_ = false;
-  bool has_timer_ = false;
+  std::optional<TimePoint> timer_due_;  // it has not fired
 };
 
 }  // namespace spillway::simulate

@@ -48,7 +48,7 @@ void Run::pull_jobs() {
       continue;
     }
     job->in_loop = true;
-    loop_.add(*job);
+    loop_.add(*job, now_);
   }
   run_loop();
   if (!pulled.empty()) ask_for_jobs();

@@ -147,7 +147,7 @@ void Run::arrive(Request& request) {
     admit(request);
   } else {
     request.in_loop = true;
-    loop_.add(request);
+    loop_.add(request, now_);
     run_loop();
   }
 }

@@ -23,7 +23,7 @@ void ClientConnection::recognise(const Generation& generation) {
 void ClientConnection::become_idle(TimePoint now) {
   idle_since_ = now;
   owner_.connection_idle(*this);
-  readable();
+  await_idle();
 }
 
 void ClientConnection::on_idle_readable() {

@@ -47,9 +47,9 @@ constexpr std::string_view kContract = R"({
   "overload": {
     "mode": "enforce", "tick_ms": 100, "window_ms": 2000, "cooldown_ms": 2000,
     "enter": { "inflight_ratio": 0.95, "queue_ratio": 0.8, "queue_wait_p95_ms": 200,
-               "event_loop_lag_ms": 50, "error_rate": 0.2 },
+               "event_loop_lag_ms": 200, "error_rate": 0.2 },
     "exit":  { "inflight_ratio": 0.9, "queue_ratio": 0.5, "queue_wait_p95_ms": 120,
-               "event_loop_lag_ms": 30, "error_rate": 0.1 },
+               "event_loop_lag_ms": 120, "error_rate": 0.1 },
     "rules": {
       "P0": { "strategy": "allow" },
       "P1": { "strategy": "deny", "probability": 0.5, "retry_after_ms": 1000 },

@@ -119,15 +119,15 @@ TEST_CASE("a noisy tenant is in the plan while overloaded and leaves it when it 
     CHECK(scene.controller.plan()->tenants() == nullptr);  // while NORMAL
   }
   offer();
-  Tick tick = scene.tick(0, 0.1);
+  Tick tick = scene.tick(0, 0.3);
   REQUIRE(tick.plan != nullptr);
   REQUIRE(tick.plan->tenants() != nullptr);
   CHECK(tick.plan->tenants()->of(kOnly).chance(TenantId{1}) > 0.4);
   CHECK(tick.plan->tenants()->of(kOnly).chance(TenantId{47}) == 0);
   offer();
-  CHECK(scene.tick(0, 0.1).plan != nullptr);  // new figures with each tick
+  CHECK(scene.tick(0, 0.3).plan != nullptr);  // new figures with each tick
 
-  for (int i = 0; i < 80; ++i) tick = scene.tick(0, 0.1);
+  for (int i = 0; i < 80; ++i) tick = scene.tick(0, 0.3);
   CHECK(scene.controller.state() == State::overloaded);
   CHECK(scene.controller.plan()->tenants() == nullptr);
   CHECK(tick.plan == nullptr);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <functional>
 #include <utility>
 
@@ -18,7 +19,9 @@ namespace {
 constexpr std::size_t kP0 = 0, kP1 = 1, kP2 = 2;
 
 config::Overload settings(bool regulate = true) {
-  config::Overload overload;  // lag 50 / 30 ms, errors 20 / 10 %
+  config::Overload overload;  // errors 20 / 10 %
+  overload.enter.event_loop_lag = 50ms;
+  overload.exit.event_loop_lag = 30ms;
   overload.regulate = regulate;
   return overload;
 }
@@ -165,6 +168,30 @@ TEST_CASE("the share settles where the lag is between its thresholds") {
 
   loop.lag([](double) { return 0.001; }, 40s);
   CHECK_FALSE((*loop).is_holding());
+}
+
+// A loop at 1.2 times what it can do; P0:P1:P2 are 10:30:60, a refusal takes 0.45 of a request, the
+// signal is 300 ms old.
+TEST_CASE("what waits for a busy event loop adds up and the share does not swing with it") {
+  ShareRegulator regulator(config::Overload(), 3);
+  std::deque<double> waits(3, 0.0);
+  double wait = 0, of_p1 = 0, least_of_p2 = 1;
+  TimePoint now = TimePoint{} + 1h;
+  for (int tick = 0; tick < 1200; ++tick) {
+    const double spared = 0.55 * (0.3 * regulator.share(kP1) + 0.6 * regulator.share(kP2));
+    wait = std::max(0.0, wait + 0.1 * (1.2 * (1 - spared) - 1));
+    waits.push_back(wait);
+    waits.pop_front();
+    OverloadSignals signals;
+    signals.event_loop_lag = waits.front();
+    signals.event_loop_use = 1;
+    regulator.step(signals, Reason::event_loop_lag, now += 100ms);
+    if (tick < 300) continue;
+    of_p1 = std::max(of_p1, regulator.share(kP1));
+    least_of_p2 = std::min(least_of_p2, regulator.share(kP2));
+  }
+  CHECK(of_p1 == 0);
+  CHECK(least_of_p2 > 0.4);  // of 0.505 that are enough
 }
 
 TEST_CASE("refusing that does not help is taken back, and tried again ever later") {

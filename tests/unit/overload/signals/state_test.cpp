@@ -37,7 +37,7 @@ TEST_CASE("any enter threshold reached enters OVERLOADED with its reason") {
   CHECK(enters([](auto& s) { s.latency_p95 = 0.5; }) == Reason::tail_latency);
   CHECK(enters([](auto& s) { s.latency_p99 = 0.9; }) == Reason::tail_latency);
   CHECK(enters([](auto& s) { s.latency_p95_ratio = 3; }) == Reason::tail_latency);
-  CHECK(enters([](auto& s) { s.event_loop_lag = 0.05; }) == Reason::event_loop_lag);
+  CHECK(enters([](auto& s) { s.event_loop_lag = 0.2; }) == Reason::event_loop_lag);
   CHECK(enters([](auto& s) { s.error_rate = 0.2; }) == Reason::error_burst);
   CHECK(enters([](auto& s) { s.inflight_ratio = 0.95; }) == Reason::inflight_saturation);
   CHECK(enters([](auto& s) {
@@ -46,7 +46,7 @@ TEST_CASE("any enter threshold reached enters OVERLOADED with its reason") {
           s.latency_p95 = 0.49;
           s.latency_p99 = 0.89;
           s.latency_p95_ratio = 2.99;
-          s.event_loop_lag = 0.049;
+          s.event_loop_lag = 0.199;
           s.error_rate = 0.19;
           s.inflight_ratio = 0.94;
         }) == Reason::none);
@@ -85,7 +85,7 @@ TEST_CASE("leaving needs the cooldown and every exit threshold") {
   CHECK_FALSE(machine.step(with_inflight(0.1), kStart + 1999ms));
   CHECK_FALSE(machine.step(with_inflight(0.91), kStart + 2000ms));
   OverloadSignals lagging = with_inflight(0.1);
-  lagging.event_loop_lag = 0.031;
+  lagging.event_loop_lag = 0.121;
   CHECK_FALSE(machine.step(lagging, kStart + 2100ms));
   const auto left = machine.step(with_inflight(0.9), kStart + 2200ms);
   REQUIRE(left);

@@ -13,14 +13,14 @@
 namespace spillway::proxy {
 namespace {
 
-// An attempt of a job whose response has come as far as "he", of five bytes.
+// An attempt of a job whose response has come as far as "he", of five bytes or so many.
 struct ReadInBackground {
-  ReadInBackground() : it(process, get(), RequestContext::Kind::job) {
+  explicit ReadInBackground(std::size_t bytes = 5) : it(process, get(), RequestContext::Kind::job) {
     it.call.send_written({.head = head, .body = {}});
     it.ask();
     connection = it.connects_to(server);
     it.is_read_by(connection);
-    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nh");
+    connection.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\nh");
     REQUIRE(it.ends());
     REQUIRE_FALSE(it.fault);
     [](ReadInBackground& its) -> Detached {
@@ -79,6 +79,24 @@ TEST_CASE("a job that ends within its response keeps its slot for the rest of it
     CHECK(runs_until(job.process, [&] { return job.process.owner.swept.empty(); }));
     CHECK(job.process.has_free_slot());
   }
+}
+
+TEST_CASE("a response that comes without a pause lets others have their turn") {
+  constexpr std::size_t kBytes = 1000;
+  ReadInBackground job(kBytes);
+  std::optional<std::size_t> at_their_turn;
+  job.keep = [&](std::string_view piece) {
+    if (job.content.size() == 2) job.process.loop.post([&] { at_their_turn = job.content.size(); });
+    job.content += piece;
+    if (job.content.size() < kBytes) job.connection.send("x");
+    return Wanted::more;
+  };
+  job.connection.send("x");
+  REQUIRE(runs_until(job.process, [&] { return job.read.has_value(); }));
+  CHECK(job.read->status == BackgroundRead::Status::done);
+  CHECK(job.content.size() == kBytes);
+  REQUIRE(at_their_turn);
+  CHECK(*at_their_turn <= 2 + kRoundsInARow);
 }
 
 TEST_CASE("the rest of a stalled response is waited for as long as the request keeps its slot") {

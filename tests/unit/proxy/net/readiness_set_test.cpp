@@ -29,12 +29,21 @@ struct Watched {
     io.poll();
     io.restart();
     if (is_waiting) return 0;
-    set.deliver_events(besides, [&](Watcher& watcher, std::uint32_t events) {
-      ++delivered;
-      watcher.on_events(events);
-    });
+    set.deliver_events(
+        besides,
+        [this] {
+          ++clock_reads;
+          return now;
+        },
+        [&](Watcher& watcher, std::uint32_t events) {
+          ++delivered;
+          watcher.on_events(events);
+        });
     return delivered;
   }
+
+  TimePoint now = TimePoint{} + std::chrono::hours(1);
+  int clock_reads = 0;
 };
 
 }  // namespace
@@ -164,6 +173,76 @@ TEST_CASE("much work that has begun leaves the others a quarter of a turn") {
   // What ran without an event counts likewise.
   CHECK(watched.turn(2 * kAwaited) == 2 * kAwaited / 3);
   CHECK(heard_others == kAwaited / 3 + 2 * kAwaited / 3);
+}
+
+TEST_CASE("the wait of the oldest event that is not delivered is told") {
+  Watched watched;
+  std::deque<Bell> bells;
+  const auto ring = [&](std::size_t times) {
+    for (; times > 0; --times) {
+      bells.emplace_back([] {}).ring();
+      REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
+    }
+  };
+  const auto wait = [&] { return watched.set.oldest_wait(watched.now); };
+  const auto turn = [&](Milliseconds passed) {
+    watched.now += passed;
+    return watched.turn();
+  };
+  ring(ReadinessSet::kOthers);
+  REQUIRE(turn(Milliseconds(0)) == ReadinessSet::kOthers);
+  CHECK(wait() == Duration{0});
+  CHECK(watched.clock_reads == 0);  // all were to be delivered
+
+  ring(2 * ReadinessSet::kOthers + 1);
+  REQUIRE(turn(Milliseconds(5)) == ReadinessSet::kOthers);
+  watched.now += Milliseconds(20);
+  CHECK(wait() == Milliseconds(20));
+  ring(1);  // younger than all of these
+  REQUIRE(turn(Milliseconds(10)) == ReadinessSet::kOthers);
+  CHECK(wait() == Milliseconds(30));
+  CHECK(watched.clock_reads == 2);  // once a turn
+  SUBCASE("the next one is as old as the turn that found it") {
+    bells[3 * ReadinessSet::kOthers].awaited = false;
+    watched.set.forget(bells[3 * ReadinessSet::kOthers]);
+    CHECK(wait() == Duration{0});
+    watched.now += Milliseconds(7);
+    CHECK(wait() == Milliseconds(7));
+  }
+  SUBCASE("what has begun since waits no more") {
+    bells[3 * ReadinessSet::kOthers].awaited = true;
+    bells[3 * ReadinessSet::kOthers].ring();
+    REQUIRE(turn(Milliseconds(1)) == 2);
+    CHECK(wait() == Duration{0});
+  }
+}
+
+// Its coroutine waited for something else when it was found.
+TEST_CASE("an event that was found before it is awaited does not wait behind the others then") {
+  for (const bool hurries : {true, false}) {
+    CAPTURE(hurries);
+    Watched watched;
+    std::size_t heard_before = 0, heard = 0;
+    std::deque<Bell> bells;
+    for (std::size_t n = 0; n < 4 * ReadinessSet::kOthers; ++n) {
+      bells.emplace_back([&] { ++heard; }).ring();
+      REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
+    }
+    Bell awaited([&] { heard_before = heard; });
+    awaited.ring();
+    REQUIRE(watched.set.add(awaited.descriptor(), EPOLLIN, awaited));
+    REQUIRE(watched.turn() == ReadinessSet::kOthers);
+    awaited.awaited = true;
+    if (hurries) watched.set.hurry(awaited);
+    while (watched.turn() > 0) {
+    }
+    CHECK(heard_before == (hurries ? 2 : 4) * ReadinessSet::kOthers);
+  }
+  Watched nothing;
+  Bell silent([] {});
+  REQUIRE(nothing.set.add(silent.descriptor(), EPOLLIN, silent));
+  nothing.set.hurry(silent);
+  CHECK(nothing.turn() == 0);
 }
 
 TEST_CASE("what becomes ready again before its event is delivered has one event") {

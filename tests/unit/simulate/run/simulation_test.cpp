@@ -278,7 +278,7 @@ TEST_CASE("a prepared answer costs the backend nothing") {
 
 TEST_CASE("a prepared answer goes before a budget that is spent") {
   const Recording recording = run(scenario_of(
-      R"("changes":[{"at_seconds":0,"event_loop_lag_ms":80}],
+      R"("changes":[{"at_seconds":0,"event_loop_lag_ms":250}],
          "clients":[{"class":"P1","rate":100}])",
       R"(,"default_route":{"class":"P1","fallback":{"json":{"body":"{}"}}},
          "overload":{"rules":{"P1":{"strategy":"degrade","mode":"skip_downstream","miss":"deny",
@@ -291,7 +291,7 @@ TEST_CASE("a prepared answer goes before a budget that is spent") {
 TEST_CASE("only served requests count as degraded") {
   // Half as dear, they are still too many; a budget refuses on top of the gate, and some give up.
   const Recording recording = run(scenario_of(
-      R"("changes":[{"at_seconds":0,"event_loop_lag_ms":80},
+      R"("changes":[{"at_seconds":0,"event_loop_lag_ms":250},
                     {"at_seconds":10,"until_seconds":11,"slots":0}],
          "clients":[{"class":"P1","rate":1500,"timeout_ms":500},
                     {"class":"P2","rate":1500,"timeout_ms":500}])",
@@ -326,7 +326,7 @@ TEST_CASE("a class's budget holds while the upstream is overloaded") {
 TEST_CASE("an injected event-loop lag makes its state and none is seen without") {
   const std::string clients = R"("clients":[{"class":"P2","rate":100}])";
   const std::string lag =
-      R"("changes":[{"at_seconds":8,"until_seconds":12,"event_loop_lag_ms":80}],)";
+      R"("changes":[{"at_seconds":8,"until_seconds":12,"event_loop_lag_ms":250}],)";
   const Recording with = run(scenario_of(lag + clients));
   CHECK(was_in(with, State::overloaded, Reason::event_loop_lag));
   CHECK(with.seconds[9].classes[2].denied > 60);
@@ -335,7 +335,7 @@ TEST_CASE("an injected event-loop lag makes its state and none is seen without")
 }
 
 TEST_CASE("in shadow mode no rule refuses anybody") {
-  const std::string members = R"("changes":[{"at_seconds":0,"event_loop_lag_ms":80}],
+  const std::string members = R"("changes":[{"at_seconds":0,"event_loop_lag_ms":250}],
                                  "clients":[{"class":"P2","rate":100}])";
   const Recording shadow = run(scenario_of(members, R"(,"overload":{"mode":"shadow"})"));
   CHECK(was_in(shadow, State::overloaded, Reason::event_loop_lag));
