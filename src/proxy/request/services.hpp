@@ -24,6 +24,7 @@
 #include "proxy/request/owned.hpp"
 #include "proxy/request/tunnel_permit.hpp"
 #include "resilience/token_bucket.hpp"
+#include "traffic/pausing_clients.hpp"
 
 namespace spillway::proxy {
 
@@ -117,6 +118,16 @@ class RecentEvents {
   resilience::TokenBucket temp_file_lines_;
 };
 
+// The clients for which slots wait, while others wait for these.
+struct SlotWatch {
+  // The sweep looks at them every 10 ms for a while.
+  void begin(TimePoint now) { until = now + std::chrono::seconds(1); }
+  bool is_on(TimePoint now) const { return now < until; }
+
+  traffic::PausingClients pausing_clients;
+  TimePoint until{};
+};
+
 struct Services {
   Owner& owner;
   EventLoop& loop;
@@ -137,6 +148,7 @@ struct Services {
   WallClock wall_clock{};
   RecentEvents recent{};
   std::uint32_t pausing = 0;  // exchanges that pause before a retry
+  SlotWatch slot_watch{traffic::PausingClients(memory_of_clients.key())};
   bool draining = false;
 
   // When the event began that is handled now: what a request waits for and has taken is measured by

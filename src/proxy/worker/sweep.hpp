@@ -1,10 +1,11 @@
 // A worker's periodic passes, which replace a timer per operation.
 //
 // Every 10 ms: measures the event-loop lag (how late its own timer fires), expires waiters at the
-// gates, resumes exchanges whose pause before a retry is over. Every 50 ms: ends waits past their
-// deadline, detects clients that left, closes connections idle for longer than idle_timeout_ms, and
-// some that are idle, or whose clients are silent (silence.hpp), while others are not accepted for
-// want of room. Every second: frees what a burst has left in the pools.
+// gates, resumes exchanges whose pause before a retry is over, looks at clients for whose slots
+// others wait. Every 50 ms: ends waits past their deadline, detects clients that left, closes
+// connections idle for longer than idle_timeout_ms, and some that are idle, or whose clients are
+// silent (silence.hpp), while others are not accepted for want of room. Every second: frees what a
+// burst has left in the pools.
 #pragma once
 
 #include <poll.h>
@@ -68,6 +69,7 @@ class Sweep {
   void count_ghosts(LocalGeneration& local);
   void gather();
   void wake_late(TimePoint now);
+  void watch_slots(TimePoint now);
   void wake_abandoned();
   void break_tunnels();
   void publish_ages(TimePoint now);
