@@ -36,8 +36,8 @@ class MinRate {
     spend(now);
     turn_since_ = kNever;
   }
-  // From now on. Its credit stays the same part of the most that it may have: harder terms take only
-  // what is spent under them, as a part of the most.
+  // From now on. Its credit stays the same part of the most that it may have: harder terms take
+  // only what is spent under them, as a part of the most.
   void change(std::uint64_t rate, Duration max_credit, TimePoint now) {
     spend(now);
     rate_ = static_cast<double>(rate);

@@ -23,13 +23,30 @@ struct SlotLoad {
   // No request of its class or of a higher one waits for a slot, but at a standstill some that have
   // one are late.
   bool only_late_wait = false;
+  // The late ones are of its own class: they ask only for the slots of clients that pause.
+  bool only_for_pauses = false;
+  // Of the slots, as many as the upstream can serve at once, as far as is known.
+  std::uint32_t serves = kAllSlots;
+  // How long the one has waited that came first, of those of its class or of a higher one.
+  Duration waited{};
+
+  static constexpr std::uint32_t kAllSlots = ~std::uint32_t{0};
 };
 
-// The terms of a MinRate (min_rate.hpp).
+// What is known of a client from its former requests.
+enum class Standing : std::uint8_t {
+  unknown,
+  paused_lately,  // one lost its slot for a pause (slot_pause.hpp)
+};
+
 struct SlotTerms {
+  // Of a MinRate (min_rate.hpp):
   std::uint64_t rate = 0;  // bytes per second; 0: no minimum
   Duration max_credit{};   // and so the longest time for a client that moves nothing
+  // How long it may pause without having earned that (slot_pause.hpp).
+  Duration max_pause = kAnyPause;
 
+  static constexpr Duration kAnyPause = Duration::max();
   friend bool operator==(const SlotTerms&, const SlotTerms&) = default;
 };
 
@@ -42,6 +59,13 @@ inline constexpr Duration kSlotCredit = std::chrono::seconds(2);
 inline constexpr Duration kLeastSlotCredit = std::chrono::milliseconds(200);
 // How many times the rate is asked for when slots are as scarce as can be.
 inline constexpr double kSteepestSlotRate = 16;
+
+// How long slots may be idle for the pauses of clients while a request waits that may wait for so
+// many times as long.
+inline constexpr int kPausePart = 8;
+inline constexpr Duration kMostPauses = std::chrono::milliseconds(250);
+// A pause that is longer than that is one: window updates come with less delay.
+inline constexpr Duration kLeastPause = std::chrono::milliseconds(10);
 
 // How long an upstream at a standstill has to send no response head before a late request may ask
 // for a slot of its own class. One slot is asked for in that time, and only where several clients
@@ -86,19 +110,38 @@ constexpr bool may_ask(const SlotLoad& load) {
 // back can win, more by what waits for each: nothing up to a quarter, all from three quarters on.
 // 0 if no request of the slot's class or of a higher one waits.
 constexpr double scarcity(const SlotLoad& load) {
-  if (load.waiting == 0 || load.slots == 0 || load.only_lower_wait) return 0;
+  if (load.waiting == 0 || load.slots == 0 || load.only_lower_wait || load.only_for_pauses)
+    return 0;
   const double share = share_awaiting_client(load) * (1 + double(load.waiting) / load.slots);
   return std::clamp((share - kPlentifulShare) / (kScarcestShare - kPlentifulShare), 0.0, 1.0);
 }
 
+// Time for pauses is given once to all that hold slots while a request waits, and not to each of
+// them anew: the later its turn comes the less is left. So clients that pause one after the other,
+// as many as there are, keep nothing waiting for much longer than one of them could.
+constexpr Duration max_pause(Duration longest_wait, const SlotLoad& load, Standing standing) {
+  if (load.waiting == 0 || load.only_lower_wait) return SlotTerms::kAnyPause;
+  if (standing == Standing::paused_lately) return kLeastPause;
+  SlotLoad served = load;
+  served.slots = std::min(load.slots, load.serves);
+  served.only_for_pauses = false;
+  const double scarce = scarcity(served);
+  if (scarce == 0) return SlotTerms::kAnyPause;
+  const Duration budget = std::min(longest_wait / kPausePart, kMostPauses);
+  const Duration left = kLeastPause + std::max(budget - load.waited, Duration{0});
+  return kSlotCredit - from_seconds(to_seconds(kSlotCredit - left) * scarce);
+}
+
 // `rate`: what is asked for while slots are not scarce. `longest_wait`: how long a request of the
 // highest class may wait for a slot.
-constexpr SlotTerms slot_terms(std::uint64_t rate, Duration longest_wait, const SlotLoad& load) {
+constexpr SlotTerms slot_terms(std::uint64_t rate, Duration longest_wait, const SlotLoad& load,
+                               Standing standing = Standing::unknown) {
   const double scarce = scarcity(load);
   const Duration least = std::clamp(longest_wait / 2, kLeastSlotCredit, kSlotGrace);
   const double times = 1 + (kSteepestSlotRate - 1) * scarce;
   return {.rate = static_cast<std::uint64_t>(static_cast<double>(rate) * times),
-          .max_credit = kSlotCredit - from_seconds(to_seconds(kSlotCredit - least) * scarce)};
+          .max_credit = kSlotCredit - from_seconds(to_seconds(kSlotCredit - least) * scarce),
+          .max_pause = max_pause(longest_wait, load, standing)};
 }
 
 }  // namespace spillway::resilience

@@ -29,6 +29,9 @@ class QuietLatency {
   static constexpr double kLateSpreads = 3;  // standard deviations of the logarithm
   static constexpr Duration kLeastLate = std::chrono::milliseconds(200);
   static constexpr Duration kLateIfUnknown = std::chrono::seconds(1);
+  static constexpr double kDelayedTimes = 2;
+  static constexpr double kDelayedSpreads = 1.5;
+  static constexpr Duration kLeastDelayed = std::chrono::milliseconds(40);
 
   // RouteIds are below `routes`.
   explicit QuietLatency(std::size_t routes) : routes_(routes) {}
@@ -46,14 +49,23 @@ class QuietLatency {
   // slowest of the others; after kLateIfUnknown it is late in any case.
   bool is_late(RouteId route, Duration waited) const {
     if (waited < kLeastLate) return false;
-    const Route& its = routes_[index(route)];
-    const bool is_known = its.samples >= kEnoughSamples;
-    if (!is_known && waited >= kLateIfUnknown) return true;
-    const Route& like = is_known ? its : routes_[slowest_];
-    if (like.samples < kEnoughSamples) return false;
-    const double log_times = LogTime(waited) - like.log_mean;
+    const Route* const like = known(route);
+    if (waited >= kLateIfUnknown && like != &routes_[index(route)]) return true;
+    if (like == nullptr) return false;
+    const double log_times = LogTime(waited) - like->log_mean;
     if (log_times < std::log(kLateTimes)) return false;
-    return waited >= kLateIfUnknown || log_times >= kLateSpreads * std::sqrt(like.log_variance);
+    return waited >= kLateIfUnknown || log_times >= kLateSpreads * std::sqrt(like->log_variance);
+  }
+
+  // Whether a response takes longer than most: one in ten or so does. So where most of an
+  // upstream's are delayed they wait for something.
+  bool is_delayed(RouteId route, Duration waited) const {
+    if (waited < kLeastDelayed) return false;
+    const Route* const like = known(route);
+    if (like == nullptr) return is_late(route, waited);
+    const double log_times = LogTime(waited) - like->log_mean;
+    return log_times >=
+           std::max(std::log(kDelayedTimes), kDelayedSpreads * std::sqrt(like->log_variance));
   }
 
   // An answer at low load.
@@ -85,6 +97,14 @@ class QuietLatency {
     std::uint32_t samples = 0;
     TimePoint last{};
   };
+
+  // What it counts as, for the want of samples as the slowest of the others; null: nothing is
+  // known.
+  const Route* known(RouteId route) const {
+    const Route& its = routes_[index(route)];
+    const Route& like = its.samples >= kEnoughSamples ? its : routes_[slowest_];
+    return like.samples >= kEnoughSamples ? &like : nullptr;
+  }
 
   // Where the slowest has become quicker than another, that one takes its place with its next
   // answer.

@@ -51,6 +51,9 @@ class Exchange {
   RequestBody& body() { return body_; }
   const RequestBody& body() const { return body_; }
   bool holds_slot() const { return admission_.has_slot(); }
+  // See ResponseRelay::may_spill().
+  bool may_spill() { return relay_.may_spill(); }
+  void spill_soon() { relay_.spill_soon(); }
   // Its response takes up disk space for a slow client, and another body lately found none.
   bool keeps_space(TimePoint now) const { return relay_.keeps_space(now); }
   const Admission& admission() const { return admission_; }

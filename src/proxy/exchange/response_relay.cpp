@@ -145,13 +145,18 @@ ResponseRelay::Moved ResponseRelay::move_some() {
   return {sent.any || received.any, received.fault};
 }
 
+// For what is in the pipe and, as far as is known, all that is still to come.
+std::uint64_t ResponseRelay::room_for_rest() const {
+  const bool is_counted = to_.call.response().framing.kind == http::Framing::Kind::length;
+  const std::uint64_t rest = is_counted ? reader().remaining() : 0;
+  return pipe_.size() + rest + 2 * to_.services.large_blocks.block_size();
+}
+
 // The client takes nothing now, and block or pipe are full. Moves what they hold aside if all that
 // is still to come may fit there. `nothing`: it does not fit, or not yet, or there is no slot.
 ResponseRelay::Spilled ResponseRelay::spill() {
-  const bool is_counted = to_.call.response().framing.kind == http::Framing::Kind::length;
-  const std::uint64_t rest = is_counted ? reader().remaining() : 0;
   BlockPool& blocks = to_.services.large_blocks;
-  const std::uint64_t needed = pipe_.size() + rest + 2 * blocks.block_size();
+  const std::uint64_t needed = room_for_rest();
   if (!to_.admission.has_slot()) return Spilled::nothing;
   if (!spill_.has_memory(needed) && (!is_worth_a_file() || !spill_.find_file_room(needed)))
     return Spilled::nothing;
@@ -174,6 +179,8 @@ ResponseRelay::Spilled ResponseRelay::spill() {
 bool ResponseRelay::is_worth_a_file() const {
   return held_back_ >= kClientsHold || to_.admission.holds_contended_slot();
 }
+
+void ResponseRelay::spill_soon() { held_back_ = std::max(held_back_, kClientsHold); }
 
 // A fault: the client's connection is broken, or its response cannot be read back.
 ResponseRelay::Moved ResponseRelay::send_some() {
@@ -232,27 +239,32 @@ Task<std::optional<Fault>> ResponseRelay::wait(RelayState::Next next) {
   const TimePoint patience =
       upstream_owes ? now + to_.request.upstream_config().response_timeout : kNever;
   // A response that its client holds back for long holds no room of the store that others need.
-  const bool is_held_back = !reads(next) && !is_done && to_.fill.is_filling();
+  const bool takes_store = !reads(next) && !is_done && to_.fill.is_filling();
   const bool spills_soon = !reads(next) && !is_done && to_.admission.has_slot() &&
                            held_back_ < kClientsHold && spill_.may_have_file();
-  const TimePoint round = spills_soon    ? now + kLookAgain
-                          : is_held_back ? now + cache::kReadingGrace
-                                         : kNever;
+  const TimePoint round = spills_soon   ? now + kLookAgain
+                          : takes_store ? now + cache::kReadingGrace
+                                        : kNever;
   const TimePoint due = std::min(std::min(patience, response_due), round);
-  if (writes(next)) to_.session.begin_client_turn();
+  is_held_back_ = !reads(next) && !is_done && to_.admission.has_slot();
+  if (is_held_back_ && to_.admission.holds_contended_slot()) to_.services.slot_watch.begin(now);
+  if (writes(next))
+    to_.session.begin_client_turn(reads(next) ? ItsSlot::is_used : ItsSlot::waits_too);
   const Wake wake =
       co_await to_.parking.park({.deadline = due, .client_gone = true},
                                 reads(next) ? &to_.call.connection().readable() : nullptr,
                                 writes(next) ? &to_.session.writable() : nullptr);
   if (writes(next)) to_.session.end_client_turn();
   const TimePoint woken = to_.services.now();
+  const bool was_held_back = std::exchange(is_held_back_, false);
   if (!reads(next)) held_back_ += woken - now;
   if (wake == Wake::cancelled) co_return slow_client();
-  if (is_held_back && held_back_ >= cache::kReadingGrace) to_.fill.make_room(woken);
+  if (takes_store && held_back_ >= cache::kReadingGrace) to_.fill.make_room(woken);
   if (wake == Wake::timeout && upstream_owes) co_return fail(upstream_stalled());
   if (wake == Wake::timeout && woken >= response_due) co_return upstream_stalled();
   if (to_.body.fault()) co_return *to_.body.fault();
-  if (wake == Wake::ready || (wake == Wake::timeout && round != kNever)) co_return std::nullopt;
+  if (wake == Wake::ready) co_return std::nullopt;
+  if (wake == Wake::timeout && (round != kNever || was_held_back)) co_return std::nullopt;
   co_return client_gone();
 }
 

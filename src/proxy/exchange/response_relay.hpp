@@ -51,6 +51,10 @@ class ResponseRelay {
   // and the bytes received with it. A fault: the response could not be started, or broke off.
   Task<std::optional<Fault>> run();
 
+  // Its slot waits for the client alone, and there is room for all that the client has not taken.
+  bool may_spill() { return is_held_back_ && has_room_aside(room_for_rest()); }
+  // Then, woken as if its wait had taken too long, it moves that aside.
+  void spill_soon();
   // See Spill::keeps_space().
   bool keeps_space(TimePoint now) const { return spill_.keeps_space(now); }
 
@@ -72,6 +76,10 @@ class ResponseRelay {
   bool may_splice() const;
   enum class Spilled : std::uint8_t { some, nothing };
   Spilled spill();
+  std::uint64_t room_for_rest() const;
+  bool has_room_aside(std::uint64_t bytes) {
+    return spill_.has_memory(bytes) || spill_.has_file_room(bytes);
+  }
   bool is_worth_a_file() const;
   Moved move_some();
   Task<std::optional<Fault>> wait(RelayState::Next next);
@@ -89,6 +97,7 @@ class ResponseRelay {
   Duration held_back_{};           // how long the upstream could not be read for the client's sake
   bool dechunks_ = false;
   bool is_event_stream_ = false;
+  bool is_held_back_ = false;  // it waits, and its slot for the client alone
 };
 
 }  // namespace spillway::proxy

@@ -179,7 +179,9 @@ IoResult Http1Session::send_from(Pipe& pipe) {
   return result;
 }
 
-void Http1Session::begin_client_turn() { rate_.wait(client_->descriptor(), services_.now()); }
+void Http1Session::begin_client_turn(ItsSlot its_slot) {
+  rate_.wait(client_->descriptor(), services_.now(), its_slot);
+}
 
 Task<bool> Http1Session::send_interim(const http::ResponseHead& head) {
   if (head_.version == 10) co_return true;  // HTTP/1.0 has none

@@ -58,7 +58,7 @@ class Http1Session final : public ClientSession, public Swept {
     return response_.is_relayed && !response_.has_started ? 0 : response_.status;
   }
   std::uint64_t body_bytes_sent() const override { return response_.body_bytes; }
-  void begin_client_turn() override;
+  void begin_client_turn(ItsSlot its_slot) override;
   void end_client_turn() override { rate_.stop(services_.now()); }
   Task<bool> send_interim(const http::ResponseHead& head) override;
   Task<Switched> send_switching(const http::ResponseHead& head,
@@ -81,6 +81,12 @@ class Http1Session final : public ClientSession, public Swept {
   bool keeps_to(const Generation& generation) const override;
   void end_early() override;
   void abandon() override;
+
+  // Its request holds a slot, which waits for its client.
+  bool keeps_slot_waiting() const {
+    return exchange_ && exchange_->holds_slot() &&
+           (rate_.keeps_slot_waiting() || exchange_->body().awaits_client());
+  }
 
   // What the end of the process cuts off, before abandon(). A request is logged.
   enum class CutOff : std::uint8_t { nothing, request, event_stream };
@@ -133,8 +139,9 @@ class Http1Session final : public ClientSession, public Swept {
   template <class Write>
   bool start(unsigned status, const Write& write);
   bool abort_if_client_too_slow(TimePoint now);
-  bool update_slot_terms(TimePoint now);
-  bool takes_slot_back(TimePoint now);
+  std::optional<resilience::SlotLoad> update_slot_terms(TimePoint now);
+  bool gives_slot_to_others(const resilience::SlotLoad& load, TimePoint now);
+  std::optional<IpAddress> counted_client() const;
   bool sends_too_slowly_for_space(TimePoint now);
   bool abort_if_too_slow_for_space(TimePoint now);
 

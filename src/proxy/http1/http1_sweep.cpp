@@ -1,5 +1,6 @@
 // What a worker's sweep does to a session (swept.hpp).
 #include "proxy/http1/http1_session.hpp"
+#include "proxy/request/context/counted_client.hpp"
 
 namespace spillway::proxy {
 
@@ -10,46 +11,70 @@ void Http1Session::wake_if_late(TimePoint now) {
   }
   if (exchange_) exchange_->report_stay(now);
   mark_slot();  // how scarce slots are goes by that
-  const bool is_wanted = update_slot_terms(now);
+  const std::optional<resilience::SlotLoad> wanted = update_slot_terms(now);
   if (parking_.parked() && parking_.deadline() <= now) {
     parking_.wake(Wake::timeout);
   } else if (parking_.parked() && rate_.deadline() <= now && abort_if_client_too_slow(now)) {
     parking_.wake(Wake::client_gone);
-  } else if (is_wanted && parking_.parked() && rate_.slot_deadline() <= now &&
-             takes_slot_back(now)) {
-    parking_.wake(Wake::cancelled);
+  } else if (wanted && parking_.parked() && rate_.keeps_slot_waiting() &&
+             gives_slot_to_others(*wanted, now)) {
+    // It has been woken.
   } else if (parking_.parked() && sends_too_slowly_for_space(now)) {
     parking_.wake(Wake::cancelled);
   } else if (parking_.parked() && abort_if_too_slow_for_space(now)) {
     parking_.wake(Wake::client_gone);
   } else if (exchange_) {
     RequestBody& body = exchange_->body();
-    const bool is_taken_back = is_wanted && body.slot_deadline() <= now;
+    const bool is_taken_back = wanted && !wanted->only_for_pauses && body.slot_deadline() <= now;
     is_taken_back ? body.take_slot_back() : body.wake_if_late(now);
   }
 }
 
-// Sets what the client has to move for its slot, by how scarce slots are now. True: others wait for
+// Sets what the client has to move for its slot, by how scarce slots are now. That: others wait for
 // the slot while it waits for its client.
-bool Http1Session::update_slot_terms(TimePoint now) {
-  if (!exchange_) return false;
+std::optional<resilience::SlotLoad> Http1Session::update_slot_terms(TimePoint now) {
+  if (!exchange_) return std::nullopt;
   RequestBody& body = exchange_->body();
-  if (rate_.slot_deadline() == kNever && body.slot_deadline() == kNever) return false;
+  if (rate_.slot_deadline() == kNever && body.slot_deadline() == kNever) return std::nullopt;
   const std::optional<resilience::SlotLoad> load = exchange_->admission().slot_contention();
-  const resilience::SlotTerms terms =
-      exchange_->admission().slot_terms(load.value_or(resilience::SlotLoad{}));
+  const auto client = load ? counted_client() : std::nullopt;
+  const bool paused_lately = client && services_.slot_watch.pausing_clients.is_noted(*client, now);
+  const resilience::SlotTerms terms = exchange_->admission().slot_terms(
+      load.value_or(resilience::SlotLoad{}),
+      paused_lately ? resilience::Standing::paused_lately : resilience::Standing::unknown);
   rate_.set_slot_terms(terms, client_->descriptor(), now);
   body.set_slot_terms(terms, now);
-  return load.has_value();
+  load ? services_.slot_watch.begin(now) : rate_.end_round();
+  return load;
 }
 
-// Whether the client takes its response too slowly for a slot for which others wait. Each waiter
-// takes one slot back: it is granted that at once, and waits no more. Where more slots are held
-// than a lowered limit has, those above the limit are taken back, too.
-bool Http1Session::takes_slot_back(TimePoint now) {
-  if (rate_.earns_slot(client_->descriptor(), now)) return false;
+// Others wait for the slot, which waits for a client that is to take its response. Where there is
+// room for the rest of that elsewhere, a client that takes nothing keeps its response, and the
+// upstream is read to the end. Otherwise a client that is too slow loses both. Each waiter takes
+// one slot back: it is granted that at once, and waits no more. Where more slots are held than a
+// lowered limit has, those above the limit are taken back, too.
+bool Http1Session::gives_slot_to_others(const resilience::SlotLoad& load, TimePoint now) {
+  const int socket = client_->descriptor();
+  const resilience::SlotPause& pause = rate_.look_for_pause(load.waited, socket, now);
+  const bool earns =
+      load.only_for_pauses || rate_.slot_deadline() > now || rate_.earns_slot(socket, now);
+  if (earns && !pause.is_paused()) return false;
+  if (exchange_->may_spill()) {
+    exchange_->spill_soon();
+    parking_.wake(Wake::timeout);
+    return true;
+  }
+  const bool paused = pause.is_too_long(rate_.slot_terms());
+  if (earns && !paused) return false;
+  const std::optional<IpAddress> client = paused ? counted_client() : std::nullopt;
+  if (client) services_.slot_watch.pausing_clients.note(*client, now);
   services_.gauges.slots_back_from_takers.add();
+  parking_.wake(Wake::cancelled);
   return true;
+}
+
+std::optional<IpAddress> Http1Session::counted_client() const {
+  return proxy::counted_client(exchange_->request());
 }
 
 // Whether a client sends its body too slowly to keep its disk space while other bodies find none.
@@ -72,17 +97,21 @@ bool Http1Session::abort_if_too_slow_for_space(TimePoint now) {
 
 bool Http1Session::mark_slot() {
   if (!exchange_ || !exchange_->holds_slot()) return false;
-  const bool awaits = rate_.deadline() != kNever || exchange_->body().awaits_client();
-  if (awaits) {
+  if (keeps_slot_waiting()) {
     exchange_->set_slot_wait(SlotWait::client);
     return true;
   }
   const std::optional<TimePoint> since = exchange_->head_awaited_since();
   const RequestContext& request = exchange_->request();
   const Duration waited = since ? services_.now() - *since : Duration{};
-  const bool is_late =
-      since && request.generation->quiet_latency.is_late(request.classification.route, waited);
-  exchange_->set_slot_wait(is_late ? SlotWait::late : SlotWait::nothing, waited);
+  const dispatch::QuietLatency& usual = request.generation->quiet_latency;
+  const RouteId route = request.classification.route;
+  const bool is_late = since && usual.is_late(route, waited);
+  const bool is_delayed = since && usual.is_delayed(route, waited);
+  exchange_->set_slot_wait(is_late      ? SlotWait::late
+                           : is_delayed ? SlotWait::delayed
+                                        : SlotWait::nothing,
+                           waited);
   return false;
 }
 

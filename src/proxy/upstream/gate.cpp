@@ -22,6 +22,7 @@ std::atomic<std::uint32_t>* Slots::count_of(SlotWait wait, ClassId served_as) {
     case SlotWait::client: return &awaiting_client;
     case SlotWait::late: return &late[index(served_as)];
     case SlotWait::abandoned: return &abandoned;
+    case SlotWait::delayed: return &delayed;
     default: return nullptr;
   }
 }
@@ -110,28 +111,36 @@ bool Gate::would_serve(ClassId served_as) const {
 std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as, TimePoint now) const {
   const std::lock_guard lock(slots_->mutex);
   const std::uint32_t awaiting_client = slots_->awaiting_client.load(std::memory_order_relaxed);
-  const bool may_ask_its_own =
-      awaiting_client >= resilience::least_for_own_class(slots_->gates.back()->limit()) &&
-      slots_->is_silent(now);
-  Late late = late_for(served_as, may_ask_its_own);
+  const bool are_many =
+      awaiting_client >= resilience::least_for_own_class(slots_->gates.back()->limit());
+  Late late = late_for(served_as, are_many && slots_->is_silent(now));
   const std::uint32_t running = running_in_all();
   const bool stands_still = resilience::is_at_standstill(running, awaiting_client, late.in_all);
   if (!stands_still) late.asking = 0;
+  const std::uint32_t delayed = late.in_all + slots_->delayed.load(std::memory_order_relaxed);
+  const bool are_delayed =
+      are_many && resilience::is_at_standstill(running, awaiting_client, delayed);
+  if (!are_delayed) late.for_pauses = 0;
   const dispatch::WouldServe whom = would_serve_locked(served_as, late);
+  const bool has_waiter = whom == dispatch::WouldServe::same_or_higher;
+  const bool only_for_pauses = late.asking == 0 && !has_waiter && late.for_pauses > 0;
+  if (only_for_pauses) late.asking = late.for_pauses;
   if (whom == dispatch::WouldServe::nobody && late.asking == 0) return std::nullopt;
   resilience::SlotLoad load{
       .slots = slots_->gates.back()->limit(),
       .awaiting_client = awaiting_client,
       .waiting = late.asking,
       .only_lower_wait = whom == dispatch::WouldServe::lower_class && late.asking == 0,
-      .only_late_wait = whom != dispatch::WouldServe::same_or_higher && late.asking > 0};
+      .only_late_wait = !has_waiter && late.asking > 0,
+      .only_for_pauses = only_for_pauses};
   for (const Gate* gate : slots_->gates) load.waiting += gate->scheduler_.queued();
+  load.waited = late.asking > 0 ? resilience::kMostPauses : longest_waited(served_as, now);
   // A few slow clients are not to blame for a pause of the upstream, however many wait behind it.
   const std::uint32_t at_work = resilience::at_work(load.slots, running, late.in_all);
   const bool is_held_up = stands_still && awaiting_client > resilience::kPlentifulShare * at_work &&
                           awaiting_client >= resilience::least_for_own_class(load.slots);
-  const bool has_waiter = whom == dispatch::WouldServe::same_or_higher;
   if (late.asking > 0 || (has_waiter && is_held_up)) load.slots = std::min(load.slots, at_work);
+  if (are_delayed) load.serves = resilience::at_work(load.slots, running, delayed);
   return resilience::may_ask(load) ? std::optional(load) : std::nullopt;
 }
 
@@ -154,7 +163,8 @@ dispatch::WouldServe Gate::would_serve_locked(ClassId served_as, const Late& lat
 // Each late request of a higher class asks for one slot (Slots::freed_for_late). While the upstream
 // is silent, one late request of the same class asks too, if several are late: where it has fewer
 // workers than slots, slow clients of a class could hold all of them. While response heads come
-// there are free workers. Gates of a former configuration count by the rank of their classes.
+// there are free workers. Slots of clients that pause are asked for by all that are late. Gates of
+// a former configuration count by the rank of their classes.
 Gate::Late Gate::late_for(ClassId served_as, bool may_ask_its_own) const {
   Late late;
   for (std::size_t c = 0; c < kMaxClasses; ++c) {
@@ -163,11 +173,23 @@ Gate::Late Gate::late_for(ClassId served_as, bool may_ask_its_own) const {
     if (c < index(served_as)) late.asking += its;
   }
   const std::uint32_t freed = slots_->freed_for_late.load(std::memory_order_relaxed);
-  late.asking -= std::min(freed, late.asking);
   const auto of_its_class = slots_->late[index(served_as)].load(std::memory_order_relaxed);
+  if (late.asking > 0 || of_its_class > 1) late.for_pauses = late.asking + of_its_class;
+  late.asking -= std::min(freed, late.asking);
   if (may_ask_its_own && late.asking == 0 && of_its_class > 1) late.asking = 1;
   late.in_all += slots_->abandoned.load(std::memory_order_relaxed);
   return late;
+}
+
+// Of the requests of this class and of higher ones that wait for a slot.
+Duration Gate::longest_waited(ClassId served_as, TimePoint now) const {
+  Duration longest{0};
+  for (const Gate* gate : slots_->gates) {
+    const std::size_t last = index(gate->class_like(*this, served_as));
+    for (std::size_t c = 0; c <= last; ++c)
+      longest = std::max(longest, gate->scheduler_.oldest_wait(ClassId(c), now));
+  }
+  return longest;
 }
 
 // Of the same name, else of the same rank.

@@ -51,7 +51,8 @@ struct Ticket : dispatch::Waiter, Letter {};
 enum class SlotWait : std::uint8_t {
   nothing,    // nothing, or what usually takes no longer
   client,     // its client, to send or to take bytes
-  late,       // the upstream: its response head is overdue (dispatch::QuietLatency::is_late)
+  delayed,    // the upstream: its response head takes long (dispatch::QuietLatency::is_delayed)
+  late,       // the same, and that is overdue (is_late)
   abandoned,  // the same, but its client has left
 };
 
@@ -65,6 +66,7 @@ struct Slots {
   std::atomic<std::uint32_t> awaiting_client{0};
   std::array<std::atomic<std::uint32_t>, kMaxClasses> late{};  // by class
   std::atomic<std::uint32_t> abandoned{0};
+  std::atomic<std::uint32_t> delayed{0};
   // How many slots with SlotWait::client were released while requests are late; at most as many as
   // are late, and one less with each that is late no more. Each late request of a higher class may
   // have one slot taken back: if that does not help, no more are.
@@ -173,10 +175,12 @@ class Gate {
  private:
   // Requests whose response heads are overdue.
   struct Late {
-    std::uint32_t asking = 0;  // how many may ask for a slot of the class in question
-    std::uint32_t in_all = 0;  // abandoned ones included
+    std::uint32_t asking = 0;      // how many may ask for a slot of the class in question
+    std::uint32_t for_pauses = 0;  // likewise, if its client pauses
+    std::uint32_t in_all = 0;      // abandoned ones included
   };
   Late late_for(ClassId served_as, bool may_ask_its_own = false) const;
+  Duration longest_waited(ClassId served_as, TimePoint now) const;
   void deliver_startable(dispatch::Waiter* first, TimePoint now);
   void deliver_background(TimePoint now);
   void settle_shadow(TimePoint now);

@@ -53,6 +53,8 @@ void Sweep::on_timer() {
     sweep(now);
   } else if (services_.pausing > 0) {
     wake_late(now);
+  } else if (services_.slot_watch.is_on(now)) {
+    watch_slots(now);
   }
   arm();
 }
@@ -135,6 +137,14 @@ void Sweep::wake_late(TimePoint now) {
   tunnels_.clear();
   for (Tunnel& tunnel : lists_.tunnels) tunnels_.push_back(&tunnel);
   for (Tunnel* tunnel : tunnels_) tunnel->wake_if_late(now);
+}
+
+// Looks at the clients for which slots wait, while others wait for these.
+void Sweep::watch_slots(TimePoint now) {
+  swept_.clear();
+  for (Http1Session& session : lists_.sessions)
+    if (session.mark_slot()) swept_.push_back(&session);
+  for (Swept* session : swept_) session->wake_if_late(now);
 }
 
 // One poll(2) over all clients that wait for a response. POLLRDHUP is reported even behind unread

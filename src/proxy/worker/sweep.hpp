@@ -2,11 +2,11 @@
 //
 // Every 10 ms: measures the event-loop lag (how late its own timer fires, and for how long the
 // oldest new request has waited), expires waiters at the gates, resumes exchanges whose pause
-// before a retry is over. Every 50 ms: ends waits past their deadline, detects clients that left,
-// closes connections idle for longer than idle_timeout_ms. While others are not accepted for want
-// of room, it closes some that are idle, or whose clients are silent (silence.hpp); if there are
-// too few, some end with their next response. Every second: frees what a burst has left in the
-// pools.
+// before a retry is over, looks at clients for whose slots others wait. Every 50 ms: ends waits
+// past their deadline, detects clients that left, closes connections idle for longer than
+// idle_timeout_ms. While others are not accepted for want of room, it closes some that are idle, or
+// whose clients are silent (silence.hpp); if there are too few, some end with their next response.
+// Every second: frees what a burst has left in the pools.
 #pragma once
 
 #include <poll.h>
@@ -70,6 +70,7 @@ class Sweep {
   void count_ghosts(LocalGeneration& local);
   void gather();
   void wake_late(TimePoint now);
+  void watch_slots(TimePoint now);
   void wake_abandoned();
   void break_tunnels();
   void publish_ages(TimePoint now);

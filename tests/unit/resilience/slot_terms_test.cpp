@@ -87,6 +87,63 @@ TEST_CASE("a client that has taken nothing while slots were not scarce is cut of
   CHECK(client.deadline() == kStart + 475ms);
 }
 
+TEST_CASE("the longer others have waited the less time is left for pauses, to all together") {
+  struct Case {
+    const char* name;
+    SlotLoad load;
+    Duration longest_wait;
+    Duration pause;
+  };
+  const Duration any = SlotTerms::kAnyPause;
+  const Case cases[] = {
+      {"nobody waits", {.slots = 16, .awaiting_client = 16}, 500ms, any},
+      {"only lower classes wait",
+       {.slots = 16, .awaiting_client = 16, .waiting = 1, .only_lower_wait = true},
+       500ms,
+       any},
+      {"few slots wait for clients",
+       {.slots = 16, .awaiting_client = 2, .waiting = 4, .waited = 1s},
+       500ms,
+       any},
+      {"one has just come", {.slots = 16, .awaiting_client = 16, .waiting = 1}, 400ms, 60ms},
+      {"it has waited",
+       {.slots = 16, .awaiting_client = 16, .waiting = 1, .waited = 30ms},
+       400ms,
+       30ms},
+      {"for as long as there was",
+       {.slots = 16, .awaiting_client = 16, .waiting = 1, .waited = 50ms},
+       400ms,
+       10ms},
+      {"for much longer",
+       {.slots = 16, .awaiting_client = 16, .waiting = 1, .waited = 10s},
+       400ms,
+       10ms},
+      {"others have time", {.slots = 16, .awaiting_client = 16, .waiting = 1}, 1min, 260ms},
+      {"others have none", {.slots = 16, .awaiting_client = 16, .waiting = 1}, 0s, 10ms},
+      {"half of the slots wait for clients",
+       {.slots = 1000, .awaiting_client = 500, .waiting = 1, .waited = 1s},
+       400ms,
+       1005ms},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(each.name);
+    const Duration pause = max_pause(each.longest_wait, each.load, Standing::unknown);
+    CHECK(to_seconds(pause) == doctest::Approx(to_seconds(each.pause)).epsilon(0.01));
+    CHECK(slot_terms(kRate, each.longest_wait, each.load).max_pause == pause);
+  }
+}
+
+TEST_CASE("a client that paused lately has no time for another pause while others wait") {
+  const SlotLoad few{.slots = 16, .awaiting_client = 1, .waiting = 1};
+  CHECK(max_pause(500ms, few, Standing::unknown) == SlotTerms::kAnyPause);
+  CHECK(max_pause(500ms, few, Standing::paused_lately) == kLeastPause);
+  CHECK(max_pause(500ms, {.slots = 16}, Standing::paused_lately) == SlotTerms::kAnyPause);
+  // What it has to move is not more than for others.
+  const SlotTerms terms = slot_terms(kRate, 500ms, few, Standing::paused_lately);
+  CHECK(terms.rate == slot_terms(kRate, 500ms, few).rate);
+  CHECK(terms.max_credit == slot_terms(kRate, 500ms, few).max_credit);
+}
+
 TEST_CASE("for lower classes no more is asked for than a slot is worth while there are plenty") {
   for (std::uint32_t held = 0; held <= 64; ++held) {
     const SlotLoad load{64, held, 128, true};

@@ -315,9 +315,10 @@ void Admission::release_slot(TimePoint now) {
   slot_.release(now);
 }
 
-resilience::SlotTerms Admission::slot_terms(const resilience::SlotLoad& load) const {
+resilience::SlotTerms Admission::slot_terms(const resilience::SlotLoad& load,
+                                            resilience::Standing standing) const {
   return resilience::slot_terms(request_.limits().slot_rate_bytes,
-                                request_.config().classes.front().max_wait, load);
+                                request_.config().classes.front().max_wait, load, standing);
 }
 
 void Admission::record_unanswered(TimePoint now) {

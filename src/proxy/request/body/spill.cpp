@@ -75,19 +75,26 @@ bool Spill::reserve_answer(std::uint64_t bytes) {
   return true;
 }
 
-bool Spill::find_file_room(std::uint64_t bytes) {
+// `not_for_it`: this body, or its client, would have taken too much.
+Spill::FileRoom Spill::file_room(std::uint64_t bytes) {
   const std::uint64_t in_all = limits().temp_file_bytes;
-  if (in_all == 0 || is_file_unavailable_) return false;
-  const std::uint64_t all = services_.temp_space.taken();
   const traffic::ClientShares::Share* const client = of_client().files;
   const std::uint64_t clients = client != nullptr ? client->taken() : 0;
-  if (file_.space() + bytes > in_all / kInFiles || clients + bytes > in_all / kClients) {
-    give_up_file(services_.gauges.temp_files_over_limit);
-    return false;
-  }
-  if (all + bytes <= in_all) return true;
-  miss_space();
-  return false;
+  if (file_.space() + bytes > in_all / kInFiles || clients + bytes > in_all / kClients)
+    return FileRoom::not_for_it;
+  return services_.temp_space.taken() + bytes <= in_all ? FileRoom::some : FileRoom::none;
+}
+
+bool Spill::has_file_room(std::uint64_t bytes) {
+  return !is_file_unavailable_ && file_room(bytes) == FileRoom::some;
+}
+
+bool Spill::find_file_room(std::uint64_t bytes) {
+  if (limits().temp_file_bytes == 0 || is_file_unavailable_) return false;
+  const FileRoom room = file_room(bytes);
+  if (room == FileRoom::not_for_it) give_up_file(services_.gauges.temp_files_over_limit);
+  if (room == FileRoom::none) miss_space();
+  return room == FileRoom::some;
 }
 
 // All together have taken it, neither this body nor its client too much.

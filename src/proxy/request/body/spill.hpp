@@ -38,8 +38,10 @@ class Spill {
   bool reserve_answer(std::uint64_t bytes);
   // Whether it could, but for those that its client has already.
   bool has_room_for_answer(std::uint64_t bytes) const;
-  // Looks for room for so many bytes more in a file, as far as is known. Once there is none, or the
-  // file could not be made or written, no file is used for this body any more.
+  // Whether a file has room for so many bytes more, as far as is known.
+  bool has_file_room(std::uint64_t bytes);
+  // The same. Once there is none, or the file could not be made or written, no file is used for
+  // this body any more.
   bool find_file_room(std::uint64_t bytes);
   // It takes disk space, and lately another body found none.
   bool keeps_space(TimePoint now) const {
@@ -90,6 +92,8 @@ class Spill {
   std::uint64_t memory_of_worker() const;
   const config::Limits& limits() const { return request_.limits(); }
   bool write(std::string_view bytes);
+  enum class FileRoom : std::uint8_t { some, not_for_it, none };
+  FileRoom file_room(std::uint64_t bytes);
   void give_up_file(observe::Counter& counter);
   void miss_space();
   void fail_file(int error);

@@ -41,6 +41,12 @@ struct BodyPiece {
   http::Error error = http::Error::none;  // invalid
 };
 
+// What the slot of a request does while the client is to take bytes of its response.
+enum class ItsSlot : std::uint8_t {
+  waits_too,  // nothing else
+  is_used,    // the upstream is being read, as there is room
+};
+
 class ClientSession {
  public:
   // --- The request.
@@ -84,7 +90,8 @@ class ClientSession {
   virtual unsigned status() const = 0;  // of that response; 0: none
   virtual std::uint64_t body_bytes_sent() const = 0;
   // Around each wait for the client to take bytes: its rate counts (limits.min_rate_bytes).
-  virtual void begin_client_turn() = 0;
+  // `its_slot`: whether the request's slot waits for that, too (limits.slot_rate_bytes).
+  virtual void begin_client_turn(ItsSlot its_slot) = 0;
   virtual void end_client_turn() = 0;
 
   // Passes an interim response on if the client's version of HTTP has them. False: client gone.
@@ -119,7 +126,7 @@ class SendToClient final : Retry {
   bool await_ready() { return try_again(); }
   void await_suspend(std::coroutine_handle<> coroutine) {
     is_clients_turn_ = true;
-    session_.begin_client_turn();
+    session_.begin_client_turn(ItsSlot::waits_too);
     parking_.suspend(coroutine, until_, session_.writable(), *this);
   }
   bool await_resume() {

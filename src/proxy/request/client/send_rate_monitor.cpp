@@ -1,7 +1,10 @@
 #include "proxy/request/client/send_rate_monitor.hpp"
 
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <utility>
@@ -17,12 +20,33 @@ std::uint64_t unacknowledged(int socket) {
                                                              : 0;
 }
 
+// Bytes that wait for room in the client's receive window, or in the congestion window.
+bool has_unsent(int socket) {
+  int bytes = 0;
+  return ::ioctl(socket, SIOCOUTQNSD, &bytes) == 0 && bytes > 0;
+}
+
+// While its receive window is closed nothing is in flight, but for probes. What a kernel does not
+// say counts for the client.
+resilience::Taking taking(int socket, std::uint64_t left, Duration still) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+  return {.left = left,
+          .is_in_flight = info.tcpi_unacked > 0,
+          .is_window_full = info.tcpi_unacked < info.tcpi_snd_cwnd && has_unsent(socket),
+          .round_trip = std::chrono::microseconds(info.tcpi_rtt),
+          .still = still};
+}
+
 }  // namespace
 
 void SendRateMonitor::begin(const config::Limits& limits) {
   rate_ = resilience::MinRate(limits.min_rate_bytes, kRateGrace, limits.idle_timeout);
   slot_rate_ = slot_rate(limits);
   slot_terms_ = {};
+  pause_ = {};
+  keeps_slot_waiting_ = false;
   space_rate_ = space_rate();
   idle_timeout_ = limits.idle_timeout;
   has_waited_ = false;
@@ -36,12 +60,13 @@ void SendRateMonitor::look(int socket, TimePoint now) {
   if (left >= before) return;
   rate_.moved(before - left, now);
   slot_rate_.moved(before - left, now);
+  pause_.took(before - left, slot_terms_);
   space_rate_.moved(before - left, now);
   still_since_ = now;
   if (idle_until_ != kNever) idle_until_ = now + idle_timeout_;
 }
 
-void SendRateMonitor::wait(int socket, TimePoint now) {
+void SendRateMonitor::wait(int socket, TimePoint now, ItsSlot its_slot) {
   if (still_since_ == kNever) {
     still_since_ = now;
   } else if (idle_until_ == kNever) {
@@ -51,7 +76,9 @@ void SendRateMonitor::wait(int socket, TimePoint now) {
   // socket still holds earlier responses.)
   if (!std::exchange(has_waited_, true)) look(socket, now);
   rate_.begin_turn(now);
-  slot_rate_.begin_turn(now);
+  keeps_slot_waiting_ = its_slot == ItsSlot::waits_too;
+  keeps_slot_waiting_ ? slot_rate_.begin_turn(now) : slot_rate_.end_turn(now);
+  if (!keeps_slot_waiting_) pause_.end_round();
   space_rate_.begin_turn(now);
   idle_until_ = now + idle_timeout_;
 }
@@ -60,6 +87,7 @@ void SendRateMonitor::stop(TimePoint now) {
   if (idle_until_ != kNever) stopped_ = now;
   rate_.end_turn(now);
   slot_rate_.end_turn(now);
+  keeps_slot_waiting_ = false;
   space_rate_.end_turn(now);
   idle_until_ = kNever;
 }
@@ -84,6 +112,14 @@ void SendRateMonitor::set_slot_terms(const resilience::SlotTerms& terms, int soc
                                      TimePoint now) {
   if (terms != std::exchange(slot_terms_, terms)) look(socket, now);
   slot_rate_.change(terms.rate, terms.max_credit, now);
+}
+
+const resilience::SlotPause& SendRateMonitor::look_for_pause(Duration waited, int socket,
+                                                             TimePoint now) {
+  look(socket, now);
+  const resilience::Taking its = taking(socket, untaken_, now - still_since_);
+  pause_.look(resilience::paused_for(its), waited, slot_terms_, now);
+  return pause_;
 }
 
 bool SendRateMonitor::earns_slot(int socket, TimePoint now) {

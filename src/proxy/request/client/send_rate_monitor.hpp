@@ -13,7 +13,9 @@
 #include "base/time.hpp"
 #include "cache/rules/reading.hpp"
 #include "config/config.hpp"
+#include "proxy/request/client/client_session.hpp"
 #include "resilience/min_rate.hpp"
+#include "resilience/slot_pause.hpp"
 #include "resilience/slot_terms.hpp"
 
 namespace spillway::proxy {
@@ -40,9 +42,11 @@ class SendRateMonitor {
   // `bytes` of it were written to the socket.
   void sent(std::size_t bytes) { untaken_ += bytes; }
 
-  // The socket is full: the clock runs until stop().
-  void wait(int socket, TimePoint now);
+  // The socket is full: the clock runs until stop(), that of the slot only if it waits too.
+  void wait(int socket, TimePoint now, ItsSlot its_slot = ItsSlot::waits_too);
   void stop(TimePoint now);
+  // The clock of the slot runs.
+  bool keeps_slot_waiting() const { return keeps_slot_waiting_; }
 
   // When judge() is due; kNever while the clock does not run.
   TimePoint deadline() const;
@@ -52,6 +56,12 @@ class SendRateMonitor {
   TimePoint space_deadline() const { return space_rate_.deadline(); }
   // What counts for earns_slot() from now on. Asks the kernel if that is something else.
   void set_slot_terms(const resilience::SlotTerms& terms, int socket, TimePoint now);
+  // A look at whether it pauses (resilience::SlotPause), while others wait for its slot, the first
+  // for as long as `waited`. Asks the kernel.
+  const resilience::SlotPause& look_for_pause(Duration waited, int socket, TimePoint now);
+  const resilience::SlotTerms& slot_terms() const { return slot_terms_; }
+  // None waits for its slot.
+  void end_round() { pause_.end_round(); }
   // Since when the client has taken nothing, as far as it was asked, without the time in which the
   // clock did not run; kNever while it does not. Asks the kernel.
   TimePoint still_since(int socket, TimePoint now);
@@ -69,9 +79,11 @@ class SendRateMonitor {
   resilience::MinRate rate_;
   resilience::MinRate slot_rate_;
   resilience::SlotTerms slot_terms_;  // of that
+  resilience::SlotPause pause_;
   resilience::MinRate space_rate_;
   Duration idle_timeout_{};
-  bool has_waited_ = false;    // during this response
+  bool has_waited_ = false;  // during this response
+  bool keeps_slot_waiting_ = false;
   std::uint64_t untaken_ = 0;  // unacknowledged when last asked, plus bytes sent since
   TimePoint idle_until_ = kNever;
   TimePoint still_since_ = kNever;  // kNever: it has not waited during this response

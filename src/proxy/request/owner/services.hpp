@@ -24,6 +24,7 @@
 #include "proxy/request/owner/owned.hpp"
 #include "proxy/request/owner/tunnel_permit.hpp"
 #include "resilience/token_bucket.hpp"
+#include "traffic/client/pausing_clients.hpp"
 
 namespace spillway::proxy {
 
@@ -117,6 +118,16 @@ class RecentEvents {
   resilience::TokenBucket temp_file_lines_;
 };
 
+// The clients for which slots wait, while others wait for these.
+struct SlotWatch {
+  // The sweep looks at them every 10 ms for a while.
+  void begin(TimePoint now) { until = now + std::chrono::seconds(1); }
+  bool is_on(TimePoint now) const { return now < until; }
+
+  traffic::PausingClients pausing_clients;
+  TimePoint until{};
+};
+
 struct Services {
   Owner& owner;
   EventLoop& loop;
@@ -140,6 +151,7 @@ struct Services {
   // At the connection limit: how many of the next responses end their connections, since too few of
   // these are idle, or their clients silent. Set by the sweep.
   std::size_t ending_responses = 0;
+  SlotWatch slot_watch{traffic::PausingClients(memory_of_clients.key())};
   bool draining = false;
 
   // When the event began that is handled now: what a request waits for and has taken is measured by

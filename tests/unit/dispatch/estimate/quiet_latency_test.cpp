@@ -52,6 +52,25 @@ TEST_CASE("an answer is late after five times what is usual, and after 200 ms at
   CHECK(learned.routes.is_late(kExpensive, 11s));
 }
 
+TEST_CASE("an answer is delayed after twice what is usual, or where it varies after more") {
+  Learned learned;
+  learned.teach(kCheap, 5ms, 64);
+  CHECK_FALSE(learned.routes.is_delayed(kCheap, 39ms));
+  CHECK(learned.routes.is_delayed(kCheap, 40ms));
+  learned.teach(kExpensive, 200ms, 64);
+  CHECK_FALSE(learned.routes.is_delayed(kExpensive, 390ms));
+  CHECK(learned.routes.is_delayed(kExpensive, 410ms));
+  CHECK(learned.routes.is_delayed(kUnknown, 410ms));  // as the slowest that is known
+  CHECK_FALSE(learned.routes.is_delayed(kUnknown, 390ms));
+  Learned varied;
+  for (int n = 0; n < 32; ++n) {
+    varied.teach(kCheap, 25ms, 1);
+    varied.teach(kCheap, 400ms, 1);
+  }
+  CHECK_FALSE(varied.routes.is_delayed(kCheap, 600ms));
+  CHECK(varied.routes.is_delayed(kCheap, 1s));
+}
+
 TEST_CASE("a route of which little is known is late when the slowest other one would be") {
   Learned learned;
   CHECK_FALSE(learned.routes.is_late(kUnknown, 999ms));  // nothing is known

@@ -113,6 +113,50 @@ TEST_CASE("what a slow client has not taken holds no slot if it has room elsewhe
   }
 }
 
+TEST_CASE("a slot waits for its client once no more can be read, in whatever pieces it came") {
+  const std::string content = long_content(kLong);
+  const std::string response = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: " +
+                               std::to_string(content.size()) + "\r\n\r\n" + content;
+  for (const std::size_t piece : {std::size_t{700}, std::size_t{65'536}, kLong}) {
+    CAPTURE(piece);
+    SlowRelay slow(response, 0, 0);
+    CHECK(slow.it.asked.session.slot_in_turn == ItsSlot::is_used);
+    for (int idle = 0; idle < 20; ++idle) {
+      const std::size_t sent = slow.it.connection.send_some(slow.rest.substr(0, piece));
+      slow.rest.remove_prefix(sent);
+      slow.it.process.loop.poll();
+      if (sent > 0) idle = 0;
+    }
+    CHECK(slow.it.asked.session.slot_in_turn == ItsSlot::waits_too);
+    CHECK_FALSE(slow.it.relay.may_spill());
+    slow.client_takes_all();
+    REQUIRE(slow.it.is_over);
+    CHECK(slow.it.asked.session.sent == content);
+  }
+}
+
+TEST_CASE(
+    "what a client keeps waiting may be moved aside where there is room, before half a second") {
+  const std::string content = long_content(kLong);
+  const std::string response = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: " +
+                               std::to_string(content.size()) + "\r\n\r\n" + content;
+  for (const std::uint64_t in_file : {2'000'000, 6'000'000}) {
+    CAPTURE(in_file);
+    SlowRelay slow(response, 0, in_file);
+    slow.sends_what_is_taken();
+    CHECK_FALSE(slow.it.process.has_free_slot());
+    CHECK(slow.it.relay.may_spill() == (in_file > kLong));
+    CHECK(slow.it.process.gauges->temp_files_over_limit.value() == 0);  // asking takes nothing
+    slow.it.relay.spill_soon();
+    slow.it.asked.parking.wake(Wake::timeout);
+    slow.sends_what_is_taken();
+    CHECK(slow.it.process.has_free_slot() == (in_file > kLong));
+    slow.client_takes_all();
+    REQUIRE(slow.it.is_over);
+    CHECK(slow.it.asked.session.sent == content);
+  }
+}
+
 TEST_CASE("a response of unknown length is kept as far as there is room, then its server waits") {
   std::string chunks;
   const std::string content = long_content(kLong);

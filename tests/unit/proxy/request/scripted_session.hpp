@@ -64,6 +64,7 @@ class ScriptedSession final : public ClientSession {
   enum class Connection : std::uint8_t { open, last_response, closed, aborted };
   Connection connection = Connection::open;
   int client_turns = 0;
+  ItsSlot slot_in_turn = ItsSlot::is_used;  // in the last of them
 
   http::RequestHead& request() override { return head_; }
   const ClientInfo& client() const override { return client_; }
@@ -131,7 +132,10 @@ class ScriptedSession final : public ClientSession {
   bool has_started() const override { return has_started_; }
   unsigned status() const override { return status_; }
   std::uint64_t body_bytes_sent() const override { return sent.size(); }
-  void begin_client_turn() override { ++client_turns; }
+  void begin_client_turn(ItsSlot its_slot) override {
+    ++client_turns;
+    slot_in_turn = its_slot;
+  }
   void end_client_turn() override {}
 
   Task<bool> send_interim(const http::ResponseHead& head) override {

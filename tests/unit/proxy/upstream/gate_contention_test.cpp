@@ -100,6 +100,12 @@ struct FullUpstream {
   }
 };
 
+// For a slot of class 2, whether its client pauses or not.
+bool is_asked_for(const Gate& gate, TimePoint now) {
+  const auto load = gate.contention(ClassId{2}, now);
+  return load && !load->only_for_pauses;
+}
+
 TEST_CASE("below the limit slots of slow clients are wanted while others are late upstream") {
   FullUpstream upstream;
   for (Slot& each : upstream.slow) each.set_wait(SlotWait::client);
@@ -118,9 +124,9 @@ TEST_CASE("below the limit slots of slow clients are wanted while others are lat
     REQUIRE(upstream.slow[n].contention());
     upstream.slow[n].release(upstream.now);
   }
-  CHECK_FALSE(upstream.slow.back().contention());
+  CHECK_FALSE(is_asked_for(upstream.gate, upstream.now));
   upstream.others[0].set_wait(SlotWait::nothing);
-  CHECK_FALSE(upstream.slow.back().contention());
+  CHECK_FALSE(is_asked_for(upstream.gate, upstream.now));
   upstream.others[0].set_wait(SlotWait::late);
   CHECK(upstream.slow.back().contention());
 }
@@ -205,9 +211,7 @@ TEST_CASE("requests that are late ask for a slot of their own class while no hea
   constexpr Duration kWaited = std::chrono::milliseconds(60);
   FullUpstream upstream;
   upstream.half_is_late(kWaited);
-  const auto asked = [&](TimePoint now) {
-    return upstream.gate.contention(ClassId{2}, now).has_value();
-  };
+  const auto asked = [&](TimePoint now) { return is_asked_for(upstream.gate, now); };
   TimePoint now = Clock::now();
   CHECK_FALSE(asked(now));
   CHECK_FALSE(asked(now + resilience::kSilence / 2));
@@ -244,17 +248,66 @@ TEST_CASE("few slow clients are not blamed for an upstream that sends nothing") 
   CHECK_FALSE(asked());  // one that is late may be of a route that takes long
 }
 
+TEST_CASE("those that are late in its own class ask for slots of clients that pause") {
+  FullUpstream upstream;
+  upstream.half_is_late(std::chrono::milliseconds(200));
+  const auto load = [&] { return upstream.gate.contention(ClassId{2}, upstream.now); };
+  const auto late = static_cast<std::uint32_t>(FullUpstream::kSlow - 8);
+  REQUIRE(load());
+  CHECK(load()->only_for_pauses);
+  CHECK(load()->waiting == late);
+  CHECK(resilience::scarcity(*load()) == 0);  // no client that goes on loses its slot for them
+  constexpr Duration kWait = std::chrono::milliseconds(500);
+  CHECK(resilience::slot_terms(1000, kWait, *load()).max_pause == resilience::kLeastPause);
+  CHECK_FALSE(upstream.gate.contention(ClassId{0}, upstream.now));  // of a higher class
+  for (std::size_t n = 8; n < 8 + late; ++n) upstream.slow[n].set_wait(SlotWait::nothing);
+  CHECK_FALSE(load());
+}
+
+TEST_CASE("what few clients keep waiting is not wanted by those that are late in its own class") {
+  FullUpstream upstream;
+  for (std::size_t n = 3; n < FullUpstream::kSlow; ++n) upstream.slow[n].set_wait(SlotWait::late);
+  for (std::size_t n = 0; n < 3; ++n) upstream.slow[n].set_wait(SlotWait::client);
+  CHECK_FALSE(upstream.gate.contention(ClassId{2}, upstream.now));
+  upstream.slow[3].set_wait(SlotWait::client);
+  CHECK(upstream.gate.contention(ClassId{2}, upstream.now));
+}
+
+TEST_CASE("while most responses take long no more slots count than the others have") {
+  FullUpstream upstream;
+  constexpr std::uint32_t kLimit = FullUpstream::kSlow + FullUpstream::kOthers;
+  upstream.gate.limit_to(kLimit, upstream.now);
+  EventLoop loop;
+  Mailbox mailbox(loop);
+  Ticket waits;
+  waits.mailbox = &mailbox;
+  constexpr Duration kWaited = std::chrono::milliseconds(70);
+  REQUIRE(upstream.gate.enter(waits, {}, upstream.now).kind == dispatch::Offer::Kind::queued);
+  for (std::size_t n = 0; n < 5; ++n) upstream.slow[n].set_wait(SlotWait::client);
+  const auto before = upstream.gate.contention(ClassId{2}, upstream.now + kWaited);
+  REQUIRE(before);
+  CHECK(before->serves == resilience::SlotLoad::kAllSlots);
+  CHECK(before->waited == kWaited);
+  for (std::size_t n = 5; n < FullUpstream::kSlow; ++n)
+    upstream.slow[n].set_wait(SlotWait::delayed);
+  const auto load = upstream.gate.contention(ClassId{2}, upstream.now);
+  REQUIRE(load);
+  CHECK(load->slots == kLimit);  // for what a client has to move
+  CHECK(load->serves == kLimit - 11);
+  CHECK(upstream.gate.cancel(waits, upstream.now) == Withdrawal::withdrawn);
+}
+
 TEST_CASE("an upstream that is always slow is silent only for as long as its requests are late") {
   constexpr Duration kWaited = std::chrono::seconds(3);
   FullUpstream upstream;
   upstream.half_is_late(kWaited);
   const TimePoint now = Clock::now();
-  CHECK_FALSE(upstream.gate.contention(ClassId{2}, now + kWaited / 2));
-  CHECK(upstream.gate.contention(ClassId{2}, now + kWaited));
+  CHECK_FALSE(is_asked_for(upstream.gate, now + kWaited / 2));
+  CHECK(is_asked_for(upstream.gate, now + kWaited));
 
   FullUpstream slower;
   slower.half_is_late(std::chrono::seconds(100));
-  CHECK(slower.gate.contention(ClassId{2}, Clock::now() + resilience::kLongestSilence));
+  CHECK(is_asked_for(slower.gate, Clock::now() + resilience::kLongestSilence));
 }
 
 TEST_CASE("requests that are late ask for no slot of their own class or of a higher one") {
@@ -263,7 +316,7 @@ TEST_CASE("requests that are late ask for no slot of their own class or of a hig
   for (Slot& each : turned.others) each.set_wait(SlotWait::client);
   CHECK_FALSE(turned.others[0].contention());
   for (std::size_t n = 8; n < FullUpstream::kSlow; ++n) turned.slow[n].set_wait(SlotWait::client);
-  CHECK_FALSE(turned.slow[8].contention());
+  CHECK_FALSE(is_asked_for(turned.gate, turned.now));
 }
 
 TEST_CASE("lower classes want a slot of a higher one only where clients hold many") {
