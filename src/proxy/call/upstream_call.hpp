@@ -83,6 +83,15 @@ class UpstreamCall {
   // The response has been read to its end: frees the slot and the connection, although the client
   // may not have received all of it.
   void finish();
+  // The response, a 304, freshens the stored response, which is taken in its place. True if that is
+  // stored again.
+  bool finish_confirmed() {
+    const bool is_stored = lookup_.take_confirmed(response_, admission_.dispatched());
+    // It has no body: further bytes are not HTTP.
+    if (state_.end() > state_.checked_to()) response_.keep_alive = false;
+    finish();
+    return is_stored;
+  }
   // The connection outlives the request (a tunnel, an event stream): takes it out of the upstream's
   // connection budget and frees the slot.
   UpstreamPtr detach();

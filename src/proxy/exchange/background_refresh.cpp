@@ -63,10 +63,7 @@ Detached BackgroundRefresh::run() {
   Result result = Result::failed;
   const std::optional<Fault> fault = co_await call_.ask();
   if (!fault && call_.response().status == 304) {
-    const bool is_stored = lookup_.take_confirmed(call_.response(), admission_.dispatched());
-    if (call_.state().end() > call_.state().checked_to()) call_.response().keep_alive = false;
-    call_.finish();
-    flight_.land(is_stored ? cache::Landing::stored : cache::Landing::nothing);
+    flight_.land(call_.finish_confirmed() ? cache::Landing::stored : cache::Landing::nothing);
     result = Result::not_modified;
   } else if (!fault) {
     const bool stored = co_await store_response();

@@ -76,20 +76,15 @@ bool Exchange::has_fallback() const {
 // A stored response in place of the upstream's, if that is a 304 or a failure.
 std::optional<Answer> Exchange::cached_instead() {
   if (!lookup_.is_usable()) return std::nullopt;
-  http::ResponseHead& response = call_.response();
-  if (response.status == 304 && lookup_.fetches_for_cache() && lookup_.stored()) {
-    const bool is_stored = lookup_.take_confirmed(response, admission_.dispatched());
-    // A 304 has no body: further bytes are not HTTP.
-    if (call_.state().end() > call_.state().checked_to()) response.keep_alive = false;
-    call_.finish();
-    flight_.land(is_stored ? cache::Landing::stored : cache::Landing::nothing);
+  const unsigned status = call_.response().status;
+  if (status == 304 && lookup_.fetches_for_cache() && lookup_.stored()) {
+    flight_.land(call_.finish_confirmed() ? cache::Landing::stored : cache::Landing::nothing);
     return CachedResponse{};
   }
   const Fault failure = upstream_failed();
-  if (!says_failure(response.status) || !lookup_.look_up_stale_if_error(failure))
-    return std::nullopt;
+  if (!says_failure(status) || !lookup_.look_up_stale_if_error(failure)) return std::nullopt;
   record_result(request_, true);
-  take_stale_for(failure, response.status);
+  take_stale_for(failure, status);
   return CachedResponse{};
 }
 
