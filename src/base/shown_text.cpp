@@ -24,6 +24,16 @@ Character first_character(std::string_view text) {
   return is_overlong || is_surrogate || code > 0x10ffff ? kNone : Character{length, code};
 }
 
+std::size_t utf8_part(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t bytes = first_character(text.substr(at)).bytes;
+    if (bytes == 0) break;
+    at += bytes;
+  }
+  return at;
+}
+
 // Invisible: Default_Ignorable_Code_Point of Unicode 15.0 (DerivedCoreProperties.txt). Braille's
 // blank is none of these, and is as empty; the annotation marks U+FFF9 to U+FFFB hide what stands
 // between them.

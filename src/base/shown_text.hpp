@@ -13,6 +13,8 @@ struct Character {
 
 // `text` is not empty.
 Character first_character(std::string_view text);
+// How many bytes at the front are whole characters.
+std::size_t utf8_part(std::string_view text);
 
 // True for characters that change how a terminal or an editor shows the rest of a line: controls
 // (C0, DEL, C1 with NEL and CSI), line separators, and those that are invisible or turn the

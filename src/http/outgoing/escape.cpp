@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "base/shown_text.hpp"
+
 namespace spillway::http {
 namespace {
 
@@ -15,8 +17,6 @@ bool is_all_plain_json(std::string_view text) {
   }
   return special == 0;
 }
-
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 bool is_shown(char c) { return (static_cast<unsigned char>(c) >= 0x20) & (c != 0x7f); }
 
@@ -37,23 +37,6 @@ void write_json_escape(TextWriter& out, unsigned char c) {
 
 }  // namespace
 
-std::size_t utf8_length(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const auto second = static_cast<unsigned char>(text.size() > 1 ? text[1] : 0);
-  std::size_t length = 0;
-  if (first >= 0xc2 && first <= 0xdf) length = 2;
-  if (first >= 0xe0 && first <= 0xef) length = 3;
-  if (first >= 0xf0 && first <= 0xf4) length = 4;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!is_continuation(text[i])) return 0;
-  }
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool surrogate = first == 0xed && second > 0x9f;
-  const bool beyond = first == 0xf4 && second > 0x8f;
-  return overlong || surrogate || beyond ? 0 : length;
-}
-
 void write_json_string(TextWriter& out, std::string_view text) {
   out << '"';
   if (is_all_plain_json(text)) {
@@ -70,7 +53,7 @@ void write_json_string(TextWriter& out, std::string_view text) {
     std::size_t used = 1;
     if (c < 0x80) {
       write_json_escape(out, c);
-    } else if (const std::size_t length = utf8_length(text); length > 0) {
+    } else if (const std::size_t length = first_character(text).bytes; length > 0) {
       out << text.substr(0, length);
       used = length;
     } else {

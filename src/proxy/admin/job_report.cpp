@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/base64.hpp"
+#include "base/shown_text.hpp"
 #include "config/format.hpp"
 #include "http/field/ascii.hpp"
 #include "http/field/credentials.hpp"
-#include "http/outgoing/escape.hpp"
 #include "jobs/job_id.hpp"
 #include "jobs/time_text.hpp"
 
@@ -15,21 +15,6 @@ namespace spillway::proxy {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The size of the text's part that is UTF-8 throughout.
-std::size_t utf8_part(std::string_view text) {
-  std::size_t at = 0;
-  while (at < text.size()) {
-    if (static_cast<unsigned char>(text[at]) < 0x80) {
-      ++at;
-      continue;
-    }
-    const std::size_t length = http::utf8_length(text.substr(at));
-    if (length == 0) break;
-    at += length;
-  }
-  return at;
-}
 
 Json attempt_report(const jobs::Attempt& attempt) {
   Json json{{"number", attempt.number},

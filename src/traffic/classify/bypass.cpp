@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "http/outgoing/escape.hpp"
+#include "base/shown_text.hpp"
 #include "traffic/route/path.hpp"
 
 namespace spillway::traffic {
@@ -23,15 +23,7 @@ bool is_of(const Pattern& pattern, std::string_view path) {
 }
 
 // A lenient decoder makes dots and slashes of overlong forms (RFC 3629 section 3).
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const bool is_ascii = static_cast<unsigned char>(text.front()) < 0x80;
-    const std::size_t length = is_ascii ? 1 : http::utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
+bool is_utf8(std::string_view text) { return utf8_part(text) == text.size(); }
 
 }  // namespace
 

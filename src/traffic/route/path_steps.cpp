@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/shown_text.hpp"
 #include "http/field/ascii.hpp"
-#include "http/outgoing/escape.hpp"
 
 namespace spillway::traffic {
 namespace {
@@ -75,7 +75,7 @@ bool ends_in_utf8(std::string_view text) {
   for (std::size_t size = 2; size <= std::min<std::size_t>(text.size(), 4); ++size) {
     const std::string_view last = text.substr(text.size() - size);
     const bool is_continuation = (static_cast<unsigned char>(last.front()) & 0xc0) == 0x80;
-    if (!is_continuation) return http::utf8_length(last) == size;
+    if (!is_continuation) return first_character(last).bytes == size;
   }
   return false;
 }

@@ -39,6 +39,14 @@ TEST_CASE("what is overlong or a surrogate or beyond Unicode is no character") {
   }
 }
 
+TEST_CASE("a text is UTF-8 up to the first byte that begins no whole character") {
+  CHECK(utf8_part("") == 0);
+  CHECK(utf8_part("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80") == 10);
+  CHECK(utf8_part("a\xc3\xa9\xe2\x82") == 3);     // cut within a character
+  CHECK(utf8_part("ab\xc0\xaf-c\xc3\xa9") == 2);  // an overlong slash
+  CHECK(utf8_part("\x80 a") == 0);
+}
+
 TEST_CASE("controls, separators and what hides or turns text deceive, its neighbours do not") {
   // First and last of each range; where one ends the next one does not begin.
   constexpr std::pair<char32_t, char32_t> kRanges[] = {
