@@ -6,6 +6,7 @@
 
 #include "http/field/ascii.hpp"
 #include "http/message/target.hpp"
+#include "proxy/admin/json_members.hpp"
 
 namespace spillway::proxy {
 namespace {
@@ -46,16 +47,10 @@ Read read_url(cache::PurgeRequest::Kind kind, const std::string& text) {
 }  // namespace
 
 Read read_purge(std::string_view body) {
-  // The parser keeps only the last of duplicate members: count them while parsing.
-  std::size_t members = 0;
-  const auto count = [&](int depth, json::parse_event_t event, json&) {
-    if (depth == 1 && event == json::parse_event_t::key) ++members;
-    return true;
-  };
-  const json document = json::parse(body, count, false);
-  if (document.is_discarded()) return "the body is not JSON";
-  if (!document.is_object()) return "the body is not a JSON object";
-  if (members != 1) return kMembers;
+  const auto read = read_members(body);
+  if (const auto* const refused = std::get_if<std::string>(&read)) return *refused;
+  const auto& document = std::get<json>(read);
+  if (document.size() != 1) return kMembers;
   const std::string& name = document.begin().key();
   const json& value = document.begin().value();
   if (name != "key" && name != "prefix" && name != "route") return kMembers;

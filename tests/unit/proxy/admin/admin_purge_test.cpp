@@ -93,12 +93,12 @@ TEST_CASE("a purge that is not exactly one string of a known name is explained")
   for (const char* body : {"[]", "null", "\"/\"", "[{\"key\":\"/\"}]"}) {
     CHECK_MESSAGE(wrong(body) == "the body is not a JSON object", body);
   }
-  for (const char* body :
-       {"{}", R"({"url":"/"})", R"({"key":"/","prefix":"/"})", R"({"key":"/a","key":"/b"})",
-        R"({"Key":"/"})", R"({"key":"/","comment":{}})"}) {
+  for (const char* body : {"{}", R"({"url":"/"})", R"({"key":"/","prefix":"/"})", R"({"Key":"/"})",
+                           R"({"key":"/","comment":{}})"}) {
     CHECK_MESSAGE(wrong(body) == "exactly one of \"key\", \"prefix\" and \"route\" is needed",
                   body);
   }
+  CHECK(wrong(R"({"key":"/a","key":"/b"})") == "a member is given twice");
   for (const char* body : {R"({"key":1})", R"({"key":null})", R"({"key":["/"]})",
                            R"({"key":{"key":"/"}})", R"({"key":true})"}) {
     CHECK_MESSAGE(wrong(body) == "\"key\" must be a string", body);
