@@ -1,7 +1,5 @@
 #include "proxy/server/server.hpp"
 
-#include <sys/random.h>
-
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +11,7 @@
 
 #include "config/check/warnings.hpp"
 #include "config/file/key_files.hpp"
+#include "proxy/net/random_bytes.hpp"
 #include "proxy/server/random_seed.hpp"
 #include "proxy/server/server_parts.hpp"
 
@@ -23,8 +22,7 @@ namespace {
 // Of visitors' tokens, until PlaceKeeper has one that is kept.
 HmacKey random_key() {
   HmacKey key;
-  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
-    throw std::runtime_error("no random numbers from the system");
+  if (!fill_randomly(key)) throw std::runtime_error("no random numbers from the system");
   return key;
 }
 

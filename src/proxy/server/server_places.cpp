@@ -1,5 +1,4 @@
 // Where the places of waiting rooms are kept: in a file, or in a database with other proxies.
-#include <sys/random.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "proxy/net/random_bytes.hpp"
 #include "proxy/server/server_parts.hpp"
 
 namespace spillway::proxy {
@@ -113,9 +113,7 @@ void Server::Parts::forget_places(const config::Store& store) {
 // Asked by a page of a generation with waiting rooms, so they are kept by now, if they ever are.
 SecretReply Server::Parts::replace_secret(waiting::Replacement how, const std::string& client) {
   waiting::SecretChange change{.how = how};
-  const auto size = static_cast<ssize_t>(change.secret.size());
-  if (::getrandom(change.secret.data(), change.secret.size(), 0) != size)
-    return {SecretResult::not_written, {}};
+  if (!fill_randomly(change.secret)) return {SecretResult::not_written, {}};
   SecretReply reply;
   if (shared_rooms.is_open())
     reply = shared_rooms.replace_secret(change);

@@ -1,13 +1,12 @@
 #include "proxy/visitors/visitor_tokens.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "http/field/accept.hpp"
 #include "http/field/ascii.hpp"
+#include "proxy/net/random_bytes.hpp"
 #include "proxy/visitors/visitor_status.hpp"
 
 namespace spillway::proxy {
@@ -40,8 +39,7 @@ std::chrono::seconds life_of(std::string_view token, const config::WaitingRoom& 
 
 std::optional<waiting::TicketId> new_ticket_id() {
   waiting::TicketId id;
-  const auto size = static_cast<ssize_t>(id.bytes.size());
-  if (::getrandom(id.bytes.data(), id.bytes.size(), 0) != size) return std::nullopt;
+  if (!fill_randomly(id.bytes)) return std::nullopt;
   return id;
 }
 

@@ -1,12 +1,13 @@
 #include "proxy/waiting/place_keeper.hpp"
 
 #include <pthread.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <set>
 #include <span>
 #include <utility>
+
+#include "proxy/net/random_bytes.hpp"
 
 namespace spillway::proxy {
 
@@ -30,7 +31,7 @@ bool has_room(const WaitingRooms& rooms, std::string_view name) {
 store::OpenedPlaces open_places(const std::filesystem::path& file) {
   using Kind = store::Failure::Kind;
   store::VisitorSecret secret;
-  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size()))
+  if (!fill_randomly(secret))
     return {nullptr, {Kind::unavailable, "no random numbers from the system"}};
   return store::open_places(file, secret);
 }

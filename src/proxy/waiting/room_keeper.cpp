@@ -1,11 +1,12 @@
 #include "proxy/waiting/room_keeper.hpp"
 
 #include <pthread.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <functional>
 #include <utility>
+
+#include "proxy/net/random_bytes.hpp"
 
 namespace spillway::proxy {
 
@@ -45,8 +46,7 @@ std::size_t first_of(const RoomOutbox::Calls& calls, std::size_t commands) {
 
 std::optional<store::Failure> RoomKeeper::open(const MakeRoomLog& make_log,
                                                const WaitingRooms& rooms) {
-  const auto size = static_cast<ssize_t>(proxy_.bytes.size());
-  if (::getrandom(proxy_.bytes.data(), proxy_.bytes.size(), 0) != size)
+  if (!fill_randomly(proxy_.bytes))
     return store::Failure{store::Failure::Kind::unavailable, "no random numbers from the system"};
   std::unique_ptr<store::RoomLog> log = make_log();
   if (auto failure = secrets_.agree(*log)) return failure;

@@ -1,14 +1,14 @@
 #include "proxy/waiting/shared_secrets.hpp"
 
-#include <sys/random.h>
-
 #include <string>
+
+#include "proxy/net/random_bytes.hpp"
 
 namespace spillway::proxy {
 
 std::optional<store::Failure> SharedSecrets::agree(store::RoomLog& log) {
   HmacKey first;
-  if (::getrandom(first.data(), first.size(), 0) != static_cast<ssize_t>(first.size()))
+  if (!fill_randomly(first))
     return store::Failure{store::Failure::Kind::unavailable, "no random numbers from the system"};
   waiting::TokenSecrets agreed;
   if (auto failure = log.agree_on(first, agreed)) return failure;
