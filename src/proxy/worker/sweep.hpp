@@ -51,6 +51,8 @@ class Sweep {
   Sweep(Services& services, SweptLists& lists);
 
   void start();
+  // What start() has done every 50 ms, at this time.
+  void sweep(TimePoint now);
   void begin_drain(TimePoint now) { drain_began_ = now; }
   // Ends the requests pinned to that generation. Only its address is used.
   void end_requests_of(const Generation& generation);
@@ -66,7 +68,6 @@ class Sweep {
   std::vector<JobRun*> jobs() const;
   void arm();
   void on_timer();
-  void sweep(TimePoint now);
   void count_ghosts(LocalGeneration& local);
   void gather();
   void wake_late(TimePoint now);

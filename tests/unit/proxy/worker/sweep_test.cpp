@@ -1,0 +1,113 @@
+#include "proxy/worker/sweep.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "unit/proxy/request/lone_process.hpp"
+
+namespace spillway::proxy {
+namespace {
+
+using std::chrono::seconds;
+
+// A worker's idle connections; a request that comes on one is counted, and ends it.
+class IdleClients final : public Owner {
+ public:
+  explicit IdleClients(Process& process) : process_(process) {}
+  ~IdleClients() {
+    while (!lists.idle_clients.empty())
+      close(static_cast<ClientConnection&>(lists.idle_clients.front()));
+    process_.loop.poll();
+    for (const int peer : peers_) ::close(peer);
+  }
+
+  // Returns the client's end, which is closed with this. `idle_for`: so far.
+  int connect(Duration idle_for) {
+    std::array<int, 2> ends{};
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0);
+    const ClientPtr client(new ClientConnection(services_, ends[0], {}, {}));
+    REQUIRE(client->open());
+    client->become_idle(Clock::now() - idle_for);
+    return peers_.emplace_back(ends[1]);
+  }
+
+  LocalGeneration& newest_generation() override { return *process_.generation; }
+  void connection_opened() override {}
+  void connection_idle(ClientConnection& client) override { lists.idle_clients.push_back(client); }
+  void connection_active(ClientConnection& client) override {
+    if (++requests == 1) process_.loop.post([this] { at_end_of_turn(); });
+    client.close();
+  }
+  void connection_closed() override {}
+  bool is_at_connection_limit() override { return false; }
+  void give_back_memory() override {}
+  void begin(Owned&) override { FAIL("not asked for"); }
+  void end(Owned&) override { FAIL("not asked for"); }
+  void close_idle_elsewhere(const Generation&, UpstreamId, Parking&) override {}
+
+  SweptLists lists;
+  std::size_t requests = 0;
+  std::function<void()> at_end_of_turn = [] {};  // of that with the first request
+
+  Services& services() { return services_; }
+
+ private:
+  static void close(ClientConnection& client) {
+    client.IdleHook::unlink();
+    client.close();
+  }
+
+  Process& process_;
+  std::vector<int> peers_;
+  Services services_{.owner = *this,
+                     .loop = process_.loop,
+                     .log = process_.log,
+                     .gauges = *process_.gauges,
+                     .tunnel_permits = process_.permits,
+                     .temp_space = process_.temp_space,
+                     .jobs = nullptr,
+                     .random = Random(1),
+                     .small_blocks = BlockPool(4096),
+                     .large_blocks = BlockPool(128 * 1024),
+                     .memory_of_clients = traffic::ClientShares({1, 2})};
+};
+
+}  // namespace
+
+TEST_CASE("a client whose request waits for its turn is not closed as idle") {
+  constexpr std::size_t kAsking = 3 * ReadinessSet::kOthers;
+  Process process;
+  const Duration timeout = process.generation->config().limits.idle_timeout;
+  IdleClients clients(process);
+  Sweep sweep(clients.services(), clients.lists);
+  // They are swept in this order: a connection that is kept must not keep those behind it.
+  const int silent_before = clients.connect(timeout + seconds(2));
+  for (std::size_t n = 0; n < kAsking; ++n)
+    REQUIRE(::send(clients.connect(timeout + seconds(1)), "GET", 3, MSG_NOSIGNAL) == 3);
+  const int silent_behind = clients.connect(timeout);
+  const int lately_used = clients.connect(Duration{0});
+
+  std::size_t waiting = 0;
+  clients.at_end_of_turn = [&] {
+    waiting = kAsking - clients.requests;
+    sweep.sweep(Clock::now());
+  };
+  process.loop.poll();
+  CHECK(waiting >= ReadinessSet::kOthers);  // else this tests nothing
+  CHECK(clients.requests == kAsking);
+  const auto is_open = [](int peer) {
+    char byte = 0;
+    return ::recv(peer, &byte, 1, MSG_DONTWAIT) < 0;
+  };
+  CHECK_FALSE(is_open(silent_before));
+  CHECK_FALSE(is_open(silent_behind));
+  CHECK(is_open(lately_used));
+}
+
+}  // namespace spillway::proxy
