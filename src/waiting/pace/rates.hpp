@@ -76,6 +76,8 @@ class LearnedRate {
   }
   double per_second() const { return steady_.per_second(); }
   double weight() const { return steady_.weight(); }
+  // The variance of per_second() over its square, of events that come independently; at most 1.
+  double doubt() const { return 1 / std::max(weight(), 1.0); }
   double age() const { return std::min(seconds_, kSteady); }  // seconds of observation
 
  private:

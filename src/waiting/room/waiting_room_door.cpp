@@ -48,8 +48,7 @@ double shown_within(double seconds, double capacity, double free, const Terms& t
   const double measured = faith * calls.per_second() * seconds;
   const double believed = (1 - faith) * ends;
   shown.mean = measured + believed + (1 - faith) * free;
-  shown.variance = learned.dispersion() *
-                       (measured + believed + square(measured) / std::max(calls.weight(), 1.0)) +
+  shown.variance = learned.dispersion() * (measured + believed + square(measured) * calls.doubt()) +
                    square(evidence * believed) * stay.doubt();
   return std::max(shown.surely(), least);
 }
@@ -150,7 +149,7 @@ CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const
   const double dispersion = lane.learned.dispersion();
   const double unknown = faith * measured * seconds;  // it may be off by as much as calls vary
   return {.mean = mean,
-          .variance = dispersion * (mean + unknown * unknown / std::max(calls.weight(), 1.0)),
+          .variance = dispersion * (mean + square(unknown) * calls.doubt()),
           .most = most};
 }
 

@@ -78,6 +78,7 @@ TEST_CASE("a learned rate that is scaled rests on as many events as before") {
     scaled.scale(times);
     CHECK(scaled.per_second() == doctest::Approx(2 * times));
     CHECK(scaled.weight() == doctest::Approx(seen));
+    CHECK(scaled.doubt() == doctest::Approx(1 / seen));
     CHECK(scaled.is_known());
   }
 }
