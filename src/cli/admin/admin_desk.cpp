@@ -1,9 +1,7 @@
 #include "cli/admin/admin_desk.hpp"
 
 #include <algorithm>
-#include <ostream>
 #include <string_view>
-#include <utility>
 
 #include "cli/terminal/terminal_text.hpp"
 #include "config/file/document.hpp"
@@ -47,7 +45,7 @@ std::optional<AdminDesk> AdminDesk::open(const AdminOptions& options, std::ostre
     }
     token = std::move(*read);
   }
-  return AdminDesk(AdminClient(*url, std::move(token)), err);
+  return AdminDesk(AdminClient(*url, std::move(token)), options.json, err);
 }
 
 std::optional<json> AdminDesk::understood(const AdminReply& reply) {
@@ -63,6 +61,10 @@ std::optional<json> AdminDesk::understood(const AdminReply& reply) {
   outcome_ = reply.status == 400 ? AdminOutcome::bad_usage : AdminOutcome::failed;
   err_ << "error: " << problem << '\n';
   return std::nullopt;
+}
+
+AdminReply AdminDesk::post(const std::string& path, const json& body) const {
+  return client_.post(path, body.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 }  // namespace spillway

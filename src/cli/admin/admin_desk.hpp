@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ostream>
 #include <string>
+#include <utility>
 
 #include "cli/admin/admin_client.hpp"
 
@@ -29,11 +30,26 @@ class AdminDesk {
   // The answer's body; nullopt, and a sentence on `err`, if it is no success: see failed().
   std::optional<nlohmann::json> understood(const AdminReply& reply);
   AdminOutcome failed() const { return outcome_; }
+  // Prints the answer on `out`: as it came if the options say so, else by print(body).
+  template <class Print>
+  AdminOutcome print(std::ostream& out, const AdminReply& reply, Print print) {
+    const std::optional<nlohmann::json> body = understood(reply);
+    if (!body) return failed();
+    if (prints_as_it_came_)
+      out << reply.body;
+    else
+      print(*body);
+    return AdminOutcome::done;
+  }
+  // Bytes that are no UTF-8 are sent as U+FFFD.
+  AdminReply post(const std::string& path, const nlohmann::json& body) const;
 
  private:
-  AdminDesk(AdminClient client, std::ostream& err) : client_(std::move(client)), err_(err) {}
+  AdminDesk(AdminClient client, bool prints_as_it_came, std::ostream& err)
+      : client_(std::move(client)), prints_as_it_came_(prints_as_it_came), err_(err) {}
 
   AdminClient client_;
+  bool prints_as_it_came_;
   std::ostream& err_;
   AdminOutcome outcome_ = AdminOutcome::failed;
 };

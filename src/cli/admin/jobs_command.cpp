@@ -138,25 +138,14 @@ AdminOutcome JobsCommand::list() {
 }
 
 AdminOutcome JobsCommand::show() {
-  const AdminReply reply = desk_.client().get("/jobs/" + options_.id.value_or(""));
-  const std::optional<json> job = desk_.understood(reply);
-  if (!job) return desk_.failed();
-  if (options_.json)
-    out_ << reply.body;
-  else
-    print_inspected_job(out_, *job);
-  return AdminOutcome::done;
+  return desk_.print(out_, desk_.client().get("/jobs/" + options_.id.value_or("")),
+                     [this](const json& job) { print_inspected_job(out_, job); });
 }
 
 AdminOutcome JobsCommand::cancel() {
   const AdminReply reply =
       desk_.client().post("/jobs/" + options_.id.value_or("") + "/cancel", "{}");
-  if (!desk_.understood(reply)) return desk_.failed();
-  if (options_.json)
-    out_ << reply.body;
-  else
-    out_ << "Cancelled.\n";
-  return AdminOutcome::done;
+  return desk_.print(out_, reply, [this](const json&) { out_ << "Cancelled.\n"; });
 }
 
 json JobsCommand::change_body() const {
@@ -171,8 +160,7 @@ json JobsCommand::change_body() const {
 }
 
 AdminReply JobsCommand::post_change(const json& body) const {
-  return desk_.client().post(is_replay() ? "/jobs/replay" : "/jobs/purge",
-                             body.dump(-1, ' ', false, json::error_handler_t::replace));
+  return desk_.post(is_replay() ? "/jobs/replay" : "/jobs/purge", body);
 }
 
 AdminOutcome JobsCommand::change() {
@@ -181,14 +169,8 @@ AdminOutcome JobsCommand::change() {
     err_ << "error: --yes needs --limit or --all, or the ID of one job\n";
     return AdminOutcome::bad_usage;
   }
-  const AdminReply reply = post_change(change_body());
-  const std::optional<json> answer = desk_.understood(reply);
-  if (!answer) return desk_.failed();
-  if (options_.json)
-    out_ << reply.body;
-  else
-    print_change(*answer);
-  return AdminOutcome::done;
+  return desk_.print(out_, post_change(change_body()),
+                     [this](const json& answer) { print_change(answer); });
 }
 
 // Step by step, each a request of its own. What ends again meanwhile, or ends later, is not among

@@ -63,21 +63,6 @@ class RoomsCommand {
   json message() const;
   std::string room_path() const { return "/rooms/" + http::percent_encoded(options_.room); }
   std::string ticket_path() const { return room_path() + "/tickets/" + options_.ticket; }
-  AdminReply post(const std::string& path, const json& body) const {
-    return desk_.client().post(path,
-                               body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  }
-  // Prints the answer as it came, or by `print`.
-  template <class Print>
-  AdminOutcome answered(const AdminReply& reply, Print print) {
-    const std::optional<json> answer = desk_.understood(reply);
-    if (!answer) return desk_.failed();
-    if (options_.json)
-      out_ << reply.body;
-    else
-      print(*answer);
-    return AdminOutcome::done;
-  }
 
   const RoomsOptions& options_;
   AdminDesk desk_;
@@ -86,7 +71,7 @@ class RoomsCommand {
 
 AdminOutcome RoomsCommand::list() {
   if (!options_.room.empty()) return list_tickets();
-  return answered(desk_.client().get("/rooms"), [this](const json& answer) {
+  return desk_.print(out_, desk_.client().get("/rooms"), [this](const json& answer) {
     print_rooms(out_, answer.value("rooms", json::array()));
   });
 }
@@ -105,13 +90,14 @@ AdminOutcome RoomsCommand::list_tickets() {
     if (options_.user) target += "&user=" + http::percent_encoded(*options_.user);
     if (after) target += "&after=" + http::percent_encoded(*after);
     json next;
-    const AdminOutcome outcome = answered(desk_.client().get(target), [&](const json& page) {
-      if (std::exchange(is_first, false)) print_tickets_heading(out_);
-      const json rows = page.value("tickets", json::array());
-      for (const json& ticket : rows) print_ticket_row(out_, ticket);
-      left -= std::min<std::uint64_t>(left, rows.size());
-      next = page.value("next", json());
-    });
+    const AdminOutcome outcome =
+        desk_.print(out_, desk_.client().get(target), [&](const json& page) {
+          if (std::exchange(is_first, false)) print_tickets_heading(out_);
+          const json rows = page.value("tickets", json::array());
+          for (const json& ticket : rows) print_ticket_row(out_, ticket);
+          left -= std::min<std::uint64_t>(left, rows.size());
+          next = page.value("next", json());
+        });
     if (outcome != AdminOutcome::done || !next.is_string()) return outcome;
     after = next.get<std::string>();
   }
@@ -122,7 +108,7 @@ AdminOutcome RoomsCommand::list_tickets() {
 AdminOutcome RoomsCommand::show() {
   const bool is_ticket = !options_.ticket.empty();
   const AdminReply reply = desk_.client().get(is_ticket ? ticket_path() : room_path());
-  return answered(reply, [&](const json& answer) {
+  return desk_.print(out_, reply, [&](const json& answer) {
     is_ticket ? print_ticket(out_, answer) : print_room(out_, answer);
   });
 }
@@ -130,15 +116,15 @@ AdminOutcome RoomsCommand::show() {
 // If no visitor was called, the command has failed.
 AdminOutcome RoomsCommand::call() {
   if (!options_.ticket.empty()) {
-    return answered(post(ticket_path() + "/call", json::object()), [this](const json& answer) {
-      out_ << "called  " << member(answer, "id") << '\n';
-    });
+    return desk_.print(
+        out_, desk_.post(ticket_path() + "/call", json::object()),
+        [this](const json& answer) { out_ << "called  " << member(answer, "id") << '\n'; });
   }
   bool was_any = true;
   json body{{"count", options_.count}, {"continue_on_error", options_.continue_on_error}};
   if (options_.type) body["type"] = *options_.type;
-  const AdminReply reply = post(room_path() + "/call", body);
-  const AdminOutcome outcome = answered(reply, [&](const json& answer) {
+  const AdminReply reply = desk_.post(room_path() + "/call", body);
+  const AdminOutcome outcome = desk_.print(out_, reply, [&](const json& answer) {
     const json successes = answer.value("successes", json::array());
     for (const json& each : successes) out_ << "called  " << member(each, "id") << '\n';
     for (const json& each : answer.value("failures", json::array()))
@@ -149,14 +135,14 @@ AdminOutcome RoomsCommand::call() {
 }
 
 AdminOutcome RoomsCommand::set(const std::string& act, const json& body) {
-  return answered(post(room_path() + act, body),
-                  [this](const json& answer) { print_rooms(out_, json::array({answer})); });
+  return desk_.print(out_, desk_.post(room_path() + act, body),
+                     [this](const json& answer) { print_rooms(out_, json::array({answer})); });
 }
 
 // What it ends does not come back: without --yes it shows how much that is, and changes nothing.
 AdminOutcome RoomsCommand::tell() {
   if (!options_.ends || options_.yes) return set("/message", message());
-  return answered(desk_.client().get(room_path()), [this](const json& room) {
+  return desk_.print(out_, desk_.client().get(room_path()), [this](const json& room) {
     out_ << counted(tickets_of(room), "ticket") << " would end, and none comes back"
          << "; sessions go on.\n"
          << kUnchanged;
@@ -173,22 +159,24 @@ json RoomsCommand::message() const {
 AdminOutcome RoomsCommand::cancel() {
   std::string target = ticket_path();
   if (options_.reason) target += "?reason=" + http::percent_encoded(*options_.reason);
-  return answered(desk_.client().remove(target), [this](const json&) { out_ << "Cancelled.\n"; });
+  return desk_.print(out_, desk_.client().remove(target),
+                     [this](const json&) { out_ << "Cancelled.\n"; });
 }
 
 AdminOutcome RoomsCommand::move() {
   const bool is_front = options_.to == "front";
   const json to = is_front ? json("front") : json(std::stoul(options_.to));
-  return answered(post(ticket_path() + "/move", {{"to", to}}), [this](const json& answer) {
-    out_ << "It has place " << member(answer, "position") << " now.\n";
-  });
+  return desk_.print(out_, desk_.post(ticket_path() + "/move", {{"to", to}}),
+                     [this](const json& answer) {
+                       out_ << "It has place " << member(answer, "position") << " now.\n";
+                     });
 }
 
 // At once it likewise ends all.
 AdminOutcome RoomsCommand::replace_secret() {
   if (!options_.at_once || options_.yes)
-    return told(post("/room-secret/replace", {{"at_once", options_.at_once}}));
-  return answered(desk_.client().get("/rooms"), [this](const json& answer) {
+    return told(desk_.post("/room-secret/replace", {{"at_once", options_.at_once}}));
+  return desk_.print(out_, desk_.client().get("/rooms"), [this](const json& answer) {
     std::uint64_t tickets = 0;
     std::uint64_t inside = 0;
     for (const json& room : answer.value("rooms", json::array())) {
@@ -204,7 +192,7 @@ AdminOutcome RoomsCommand::replace_secret() {
 
 // Of the secret of visitors' tokens.
 AdminOutcome RoomsCommand::told(const AdminReply& reply) {
-  return answered(reply, [this](const json& answer) {
+  return desk_.print(out_, reply, [this](const json& answer) {
     out_ << "Secret " << member(answer, "number");
     const auto tell = [&](const char* what, const char* name) {
       if (!answer.value(name, json()).is_null()) out_ << what << member(answer, name);
