@@ -23,8 +23,11 @@ struct LimitSample {
   bool has_waiters = false;
   double admitted = 0;  // dispatched
   double released = 0;  // slots given back, also of requests without an answer
+  double left = 0;      // of those, the ones without; less than 0 where a count is late
   // Part of the dispatched requests whose clients stayed, lately; nullopt: too few to say.
   std::optional<double> answered;
+  // Fewer than ten a second were dispatched for the last minute: a few seconds say nothing.
+  bool are_few = false;
   // Slow clients hold more than an eighth of the slots in use, and more than a quarter of those
   // that the upstream is at work for, and other requests are late. The clients hold slots without
   // work, and what the others do not get done is no sign of too much of it: no limit is to be found

@@ -20,6 +20,11 @@ inline constexpr Duration kIdle = std::chrono::seconds(1);
 inline constexpr Duration kCarefulFor = std::chrono::seconds(30);
 // How far off a number may be that was found in another way (Knee::suppose).
 inline constexpr double kRestartSpread = 0.4;
+inline constexpr double kFirstSpread = 1.2;
+
+// After a cut, without a verdict of the clients, and where few slots are given back: then it
+// stands, or is taken back.
+inline constexpr double kNoEvidence = 60;  // seconds
 
 inline std::uint32_t rounded(double limit) {
   return static_cast<std::uint32_t>(std::lround(limit));

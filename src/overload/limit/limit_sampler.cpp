@@ -10,7 +10,13 @@
 namespace spillway::overload {
 namespace {
 
-constexpr double kLeftMemory = 2;  // seconds, for which a request that left counts
+// Seconds for which a request that left counts; where few are dispatched, for as long as it takes
+// until kRemembered were, within bounds.
+constexpr double kLeftMemory = 2;
+constexpr double kRemembered = double(kEnoughSamples);
+constexpr double kLongestMemory = 60;
+constexpr double kFewBelow = 10;        // a second, of the last minute
+constexpr double kFewestAdmitted = 15;  // that say something: the last ones fade while none comes
 
 // After a change of the servers in rotation: so many times as long as a slot is held, within
 // bounds.
@@ -20,6 +26,13 @@ constexpr double kSettlesLatest = 5;
 
 // Of the slots in use. Fewer slow clients hold up nothing, whatever else is late.
 constexpr double kHoldingUp = 0.125;
+
+double part_kept(double admitted, bool are_few, Duration span) {
+  const double by_time = std::exp(-to_seconds(span) / kLeftMemory);
+  if (!are_few) return by_time;
+  const double by_number = kRemembered / std::max(admitted, kRemembered);
+  return std::min(std::max(by_time, by_number), std::exp(-to_seconds(span) / kLongestMemory));
+}
 
 bool is_held_up(const TickInput& input, std::uint32_t in_use) {
   if (input.behind_others == 0) return false;
@@ -58,11 +71,12 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
   sample.span = now - *last;
   const double running = sample.slot_seconds / to_seconds(sample.span);
   sample.released = double(new_admitted) - (running - std::exchange(running_, running));
-  const double left = sample.released - new_ended;
-  const double kept = std::exp(-to_seconds(sample.span) / kLeftMemory);
+  sample.left = sample.released - new_ended;
+  note_rate(sample);
+  const double kept = part_kept(recent_admitted_, sample.are_few, sample.span);
   recent_admitted_ = recent_admitted_ * kept + new_admitted;
-  recent_left_ = recent_left_ * kept + left;
-  if (recent_admitted_ >= double(kEnoughSamples))
+  recent_left_ = recent_left_ * kept + sample.left;
+  if (recent_admitted_ >= (sample.are_few ? kFewestAdmitted : kRemembered))
     sample.answered = std::clamp(1 - recent_left_ / recent_admitted_, 0.0, 1.0);
   const auto in_use = static_cast<std::uint32_t>(std::ceil(std::max(running, 0.0)));
   sample.is_held_up = is_held_up(input, in_use);
@@ -70,6 +84,13 @@ std::optional<LimitSample> LimitSampler::take(const TickInput& input,
   const double held = signals.admitted_rate > 0 ? signals.inflight / signals.admitted_rate : 0;
   scale(sample, input.rotation, held, now);
   return sample;
+}
+
+void LimitSampler::note_rate(LimitSample& sample) {
+  const double kept = std::exp(-to_seconds(sample.span) / kLongestMemory);
+  minute_admitted_ = minute_admitted_ * kept + sample.admitted;
+  minute_ = minute_ * kept + to_seconds(sample.span);
+  sample.are_few = minute_admitted_ < kFewBelow * minute_;
 }
 
 // Requests in flight at servers that are lost, and those that end there.
@@ -94,6 +115,7 @@ void LimitSampler::scale(LimitSample& sample, const InRotation& rotation, double
   sample.succeeded *= times;
   sample.admitted *= times;
   sample.released *= times;
+  sample.left *= times;
 }
 
 }  // namespace spillway::overload

@@ -22,6 +22,7 @@ class LimitSampler {
                                   TimePoint now);
 
  private:
+  void note_rate(LimitSample& sample);
   void leave_out_lost(LimitSample& sample, const InRotation& rotation);
   void scale(LimitSample& sample, const InRotation& rotation, double held, TimePoint now);
 
@@ -35,6 +36,7 @@ class LimitSampler {
   double elsewhere_ = 0;                          // in flight at servers that are lost
   std::size_t servers_in_ = 0;                    // in rotation; 0: not known yet
   TimePoint settles_{};                           // after a change of that
+  double minute_ = 0, minute_admitted_ = 0;       // seconds, and dispatched then; likewise
   double recent_admitted_ = 0, recent_left_ = 0;  // without an answer; the older ones count less
 };
 

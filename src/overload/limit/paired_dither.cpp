@@ -23,6 +23,7 @@ constexpr double kLongestHolds = 3;
 // A guess is made if it is lower than this part of the requests at work.
 constexpr double kFarOff = 0.7;
 constexpr double kRecovery = 1.3;
+constexpr double kFull = 0.98;  // of the limit
 
 // The lower limit is this quantile of the knee, the less of it the less is known; the higher one
 // is at least e^0.18 = 1.2 times the lower one.
@@ -34,23 +35,10 @@ constexpr double kNarrowest = 0.18;
 constexpr double kWidest = 1;
 constexpr double kCareful = 0.35;      // for kCarefulFor
 constexpr double kProportional = 0.7;  // growth of throughput by that of work: far below the knee
-constexpr double kFirstSpread = 1.2;
 // Variance of the logarithm of a count of completions, times the count.
 constexpr double kCountNoise = 0.6;
-// While fewer dispatched requests are answered than this, clients leave before they are served.
-constexpr double kFewestAnswered = 0.5;
-constexpr Duration kBrakePause = 2s;
-// A series that does not help is taken back, for so long the first time.
+// A series of cuts that does not help is taken back, for so long the first time.
 constexpr Duration kBrakesInVain = 60s;
-constexpr Duration kLongestInVain = 16min;
-constexpr Duration kLongestDrain = 2min;
-constexpr double kNoEvidence = 20;  // seconds
-constexpr double kLeaving = 2;      // seconds, before the first cut
-constexpr double kJudged = 3;       // seconds after a cut
-constexpr double kEnoughServed = 8;
-constexpr double kStillServed = 0.6;  // of those before
-constexpr double kServedMore = 1.2;
-constexpr double kDrained = 1.05;
 // The two limits must differ in requests at work by this part of the width at least.
 constexpr double kFilled = 0.4;
 
@@ -89,14 +77,16 @@ void PairedDither::continue_from(const ConcurrencyLimit& former) {
 }
 
 void PairedDither::step(const LimitSample& sample, TimePoint now) {
-  short_for_ = sample.is_short ? short_for_ + sample.span : Duration{0};
-  idle_for_ = sample.is_short ? Duration{0} : idle_for_ + sample.span;
+  // Until a slot is free the next request has to wait, though it may be long in coming.
+  const bool is_full =
+      sample.are_few && sample.slot_seconds >= kFull * limit_ * to_seconds(sample.span);
+  const bool is_short = sample.is_short || (is_full && short_for_ > Duration{0});
+  short_for_ = is_short ? short_for_ + sample.span : Duration{0};
+  idle_for_ = is_short ? Duration{0} : idle_for_ + sample.span;
   times_.step(sample);
   careful_for_ = std::max(careful_for_ - sample.span, Duration{0});
-  const double served_in = to_seconds(sample.span);
-  const bool leave = sample.answered && *sample.answered < kFewestAnswered;
-  leaving_ = leave ? Served{leaving_.seconds + served_in, leaving_.succeeded + sample.succeeded}
-                   : Served{};
+  const std::optional<bool> leave = do_clients_leave(sample);
+  note_served(sample, leave.value_or(false));
   collapse_.observe(sample);
   if (!brakes_) {
     switch (collapse_.decide(sample, limit_, least_, now)) {
@@ -107,10 +97,11 @@ void PairedDither::step(const LimitSample& sample, TimePoint now) {
       case CollapseTrial::Act::give_back: return return_to(collapse_.former(), now);
     }
   }
-  if (brakes_ && is_in_vain(sample, now)) return give_back(now);
-  if (leave && comparison_ && !comparison_->is_high) return raise();
-  if (leave) return brake(sample, now);
-  if (brakes_ && (sample.answered || brakes_->since.seconds > kNoEvidence)) {
+  if (brakes_ && is_in_vain(now)) return give_back(now);
+  if (leave.value_or(false) && comparison_ && !comparison_->is_high) return raise();
+  if (leave.value_or(false)) return brake(sample, now);
+  if (brakes_ && brakes_->is_counted && !leave && brakes_->since.seconds < kNoEvidence) return;
+  if (brakes_ && is_fresh(sample)) {
     brakes_.reset();
     pause_.if_in_vain = kBrakesInVain;
   }
@@ -143,7 +134,7 @@ void PairedDither::begin_comparing(Duration tick, TimePoint now) {
 }
 
 void PairedDither::compare(const LimitSample& sample, TimePoint now) {
-  if (idle_for_ >= kIdle) return stop();
+  if (idle_for_ >= kIdle + from_seconds(turns_.are_shared() ? 0 : held_)) return stop();
   const bool is_high_turn = turns_.is_high_at(sample.wall);
   if (!comparison_->has_begun) {
     comparison_->has_begun = is_high_turn || !turns_.are_shared();
@@ -202,6 +193,7 @@ bool PairedDither::recover(const LimitSample& sample, TimePoint now) {
   // Under the lower limit of a comparison, too, the higher one counts.
   if (std::max(limit_, high_limit()) >= recover_to_ || !sample.has_waiters || times_.has_queue())
     return false;
+  if (sample.are_few && !times_.recent()) return false;  // those of the former limit
   const double higher = std::max(limit_ + 1.0, kRecovery * limit_);
   knee_.suppose(std::min(recover_to_, higher), kRestartSpread);
   place();
@@ -244,36 +236,6 @@ void PairedDither::judge(const Phase& low, const Phase& high) {
   place();
 }
 
-// Clients leave before they are answered. So far as their requests still hold slots, wait until
-// they have left; then cut further.
-void PairedDither::brake(const LimitSample& sample, TimePoint now) {
-  const double at_work = sample.slot_seconds / to_seconds(sample.span);
-  const auto pause = std::max(kBrakePause, from_seconds(2 * held_));
-  if (brakes_ && !is_drained(sample)) pause_.until = now + pause;
-  if (now < pause_.until || leaving_.seconds < kLeaving) return;
-  if (brakes_ && brakes_->since.seconds < kJudged &&
-      brakes_->before.rate() * kJudged >= kEnoughServed)
-    return;  // the last cut is not judged yet
-  if (brakes_ && low_limit() <= least_) return give_back(now);
-  if (!brakes_) {
-    brakes_ = Brakes{double(limit_), leaving_, now, {}};
-    recover_to_ = std::max(known_good(), recover_to_);
-  }
-  brakes_->since = {};
-  brakes_->last = now;
-  tried_.guess = tried_.cut = true;  // here
-  const double half = std::max(least_, std::min(at_work, std::exp(low_)) / 2);
-  const double guessed = guess(times_.released_rate(), at_work).value_or(half);
-  knee_.suppose(std::min(half, std::max(guessed, half / 4)), kFirstSpread / 2);
-  pause_.until = now + pause;
-  careful_for_ = kCarefulFor;
-  watch_.reset();  // and compared again when clients stay
-  comparison_.reset();
-  place();
-  limit_ = high_limit();
-  times_.restart();
-}
-
 // More work brings less: back to where the most was served.
 void PairedDither::bring_down() {
   recover_to_ = std::max<double>(limit_, recover_to_);
@@ -285,30 +247,6 @@ void PairedDither::bring_down() {
   place();
   limit_ = high_limit();
   times_.restart();
-}
-
-bool PairedDither::is_drained(const LimitSample& sample) const {
-  return sample.slot_seconds / to_seconds(sample.span) <= kDrained * limit_ + 0.5;
-}
-
-// Fewer are served than before; or hardly more, and it cannot be seen whether clients stay.
-bool PairedDither::is_in_vain(const LimitSample& sample, TimePoint now) {
-  Served& since = brakes_->since;
-  if (since.seconds > 0 || is_drained(sample))
-    since = {since.seconds + to_seconds(sample.span), since.succeeded + sample.succeeded};
-  const double before = brakes_->before.rate();
-  if (now - brakes_->last > kLongestDrain) return true;
-  if (since.seconds > kNoEvidence && since.rate() <= kServedMore * before) return true;
-  return since.seconds >= kJudged && before * since.seconds >= kEnoughServed &&
-         since.rate() < kStillServed * before;
-}
-
-void PairedDither::give_back(TimePoint now) {
-  const double former = std::exchange(brakes_, std::nullopt)->limit;
-  pause_.until = now + pause_.if_in_vain;
-  pause_.if_in_vain = std::min(2 * pause_.if_in_vain, kLongestInVain);
-  collapse_.rest(pause_.until);
-  return_to(former, now);
 }
 
 void PairedDither::return_to(double former, TimePoint now) {

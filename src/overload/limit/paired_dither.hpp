@@ -78,15 +78,20 @@ class PairedDither final : public ConcurrencyLimit {
 
   struct Served {
     double seconds = 0, succeeded = 0;
+    double released = 0, left = 0;  // as in LimitSample
 
+    void add(const LimitSample& sample);
     double rate() const { return seconds > 0 ? succeeded / seconds : 0; }
   };
   // A series of cuts.
   struct Brakes {
-    double limit = 0;  // before
-    Served before;     // while clients left
-    TimePoint last;    // cut
-    Served since;      // after what clients left behind was gone
+    double limit = 0;         // before
+    Served before;            // while clients left
+    TimePoint last;           // cut
+    bool is_counted = false;  // few slots are given back a second: evidence is counted, not timed
+    bool is_drained = false;
+    double stale = 0;  // slots to be given back that were taken under the former limit
+    Served since;      // after that
   };
 
   struct Pause {
@@ -122,9 +127,14 @@ class PairedDither final : public ConcurrencyLimit {
   double known_good() const;
   bool recover(const LimitSample& sample, TimePoint now);
   void bring_down();
+  std::optional<bool> do_clients_leave(const LimitSample& sample) const;
+  void note_served(const LimitSample& sample, bool leave);
+  bool is_fresh(const LimitSample& sample) const;
   void brake(const LimitSample& sample, TimePoint now);
   bool is_drained(const LimitSample& sample) const;
-  bool is_in_vain(const LimitSample& sample, TimePoint now);
+  bool is_in_vain(TimePoint now) const;
+  Duration longest_drain() const;
+  Duration pause_between_cuts() const;
   void give_back(TimePoint now);
   void return_to(double former, TimePoint now);
   void place();

@@ -1,6 +1,7 @@
 #include "overload/limit/slot_times.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace spillway::overload {
@@ -9,6 +10,9 @@ namespace {
 constexpr double kEnoughQuiet = 30;   // requests
 constexpr double kMean = 1;           // seconds, at least
 constexpr double kQuietRise = 1.001;  // from one mean to the next
+// Of the requests of a mean, besides what is chance: where more begin than end a queue grows behind
+// a limit that does not bind.
+constexpr double kMostMore = 0.1;
 // For so long, so that the beginning of an overload is not learned.
 constexpr Duration kQuiet = std::chrono::seconds(5);
 constexpr double kMostClients = 0.9;  // of them are answered
@@ -63,13 +67,18 @@ void SlotTimes::step(const LimitSample& sample) {
     most_unqueued_ = std::max(most_unqueued_, recent_.slot_seconds / recent_.seconds);
   if (quiet_for_ < kQuiet) {
     collected_ = {};
+    collected_began_ = 0;
     return;
   }
   collected_.slot_seconds += sample.slot_seconds;
   collected_.requests += sample.succeeded;
   collected_.seconds += to_seconds(sample.span);
+  collected_began_ += sample.admitted;
   if (collected_.requests < kEnoughQuiet || collected_.seconds < kMean) return;
-  lower(quiet_, std::exchange(collected_, Mean{}).value());
+  const double ended = collected_.requests;
+  const double more = std::exchange(collected_began_, 0) - ended;
+  const Mean mean = std::exchange(collected_, Mean{});
+  if (!sample.are_few || more <= kMostMore * ended + std::sqrt(ended)) lower(quiet_, mean.value());
 }
 
 // Requests are the mean of those that began and those that ended: of a crowd that ends within it

@@ -54,7 +54,8 @@ class SlotTimes {
   Mean recent_;
   Mean lately_;     // the same, also of former limits
   Mean collected_;  // without a queue, since the last mean
-  Mean twice_;      // of twice as many requests as are at work
+  double collected_began_ = 0;
+  Mean twice_;  // of twice as many requests as are at work
   double twice_began_ = 0, twice_succeeded_ = 0;
   double least_ = 0;  // of these; it rises slowly
   Duration quiet_for_{0};

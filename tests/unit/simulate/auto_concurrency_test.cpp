@@ -234,6 +234,34 @@ TEST_CASE("before an upstream that answers nothing auto keeps the first limit") 
   CHECK(highest(play(hangs, 1), 0, 60) <= 256);
 }
 
+// Evidence is counted there: in two seconds fewer requests are answered than say something.
+TEST_CASE("auto serves what a small upstream of slow requests can do, as one with its number") {
+  struct Course {
+    int slots, service_ms, timeout_ms;
+  };
+  for (const Course& course : {Course{1, 200, 2000}, {4, 1000, 10'000}, {8, 2000, 10'000}}) {
+    for (const double times : {0.7, 0.95, 1.2, 2.0}) {
+      for (const std::uint64_t seed : {1u, 2u, 3u}) {
+        CAPTURE(course.slots);
+        CAPTURE(course.service_ms);
+        CAPTURE(times);
+        CAPTURE(seed);
+        Load load{.slots = course.slots,
+                  .times = times,
+                  .timeout_ms = course.timeout_ms,
+                  .service_ms = course.service_ms,
+                  .seconds = 600,
+                  .warm_up = 60};
+        const Recording found = play(load, seed);
+        load.concurrency = std::to_string(course.slots);
+        const Recording told = play(load, seed);
+        CHECK(found.goodput >= 0.9 * told.goodput);
+        CHECK(found.classes[0].success >= 0.9 * told.classes[0].success);
+      }
+    }
+  }
+}
+
 TEST_CASE("auto refuses no request in order to probe") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     Load load;

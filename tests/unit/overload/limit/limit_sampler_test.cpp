@@ -91,6 +91,58 @@ TEST_CASE("while a server is lost what happens at the others counts for as many 
   CHECK(tick(30, {.servers = 3, .in = 3})->is_unsettled);
 }
 
+// What a slow upstream shows in two seconds is too little to say whether clients stay.
+TEST_CASE("where few requests are dispatched the last twenty say whether clients stay") {
+  for (const int every : {2, 13}) {  // ticks: five a second, and hardly one
+    CAPTURE(every);
+    SignalShard shard;
+    const std::array<const SignalShard*, 1> shards{&shard};
+    LimitSampler sampler;
+    TimePoint now{};
+    double slot_seconds = 0;
+    std::optional<LimitSample> last;
+    const auto play = [&](int requests, bool stay) {
+      for (int tick = 0; tick < requests * every; ++tick) {
+        now += 100ms;
+        slot_seconds += 0.4;
+        if (tick % every == 0) {
+          shard.record_admitted();
+          if (stay) shard.record_result(false);
+        }
+        last = sampler.take({.shards = shards, .busy_slot_seconds = slot_seconds}, {}, now);
+      }
+    };
+    play(10, true);
+    CHECK_FALSE(last->answered);
+    play(40, true);
+    REQUIRE(last->answered);
+    CHECK(last->are_few);
+    CHECK(*last->answered > 0.8);
+    play(40, false);
+    REQUIRE(last->answered);
+    CHECK(*last->answered < 0.5);
+  }
+}
+
+TEST_CASE("where many are dispatched the last two seconds say whether clients stay") {
+  SignalShard shard;
+  const std::array<const SignalShard*, 1> shards{&shard};
+  LimitSampler sampler;
+  TimePoint now{};
+  std::optional<LimitSample> last;
+  const auto tick = [&](int requests) {
+    now += 100ms;
+    for (int n = 0; n < requests; ++n) shard.record_admitted();
+    for (int n = 0; n < requests; ++n) shard.record_result(false);
+    last = sampler.take({.shards = shards}, {}, now);
+  };
+  for (int n = 0; n < 300; ++n) tick(80);
+  CHECK_FALSE(last->are_few);
+  REQUIRE(last->answered);
+  for (int n = 0; n < 150; ++n) tick(0);
+  CHECK_FALSE(last->answered);
+}
+
 TEST_CASE(
     "the slots of the servers in rotation are those in use less what is in flight elsewhere") {
   CHECK(part_in_rotation(30, 0, 30) == 1);
