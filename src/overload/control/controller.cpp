@@ -97,6 +97,9 @@ bool Controller::are_late() const { return timeouts() > signals_.error_rate.valu
 ShedLevels Controller::levels() const {
   if (state() == State::normal) return {};
   ShedLevels levels = scope_.levels();
+  // A tail latency says that the upstream can do less than its slots; bad health, that there is no
+  // telling what it can do.
+  if (!is_capacity(machine_.reason())) levels.budgets = true;
   for (std::size_t i = 0; i < kMaxClasses; ++i) levels.share[i] = float(shares_.share(i));
   return levels;
 }
