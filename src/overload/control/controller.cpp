@@ -105,8 +105,8 @@ ShedLevels Controller::levels() const {
 }
 
 // Whether the upstream's signals are low because requests are held back.
-bool Controller::is_holding() const {
-  if (regulator_.is_holding() || shares_.is_holding() || budgets_.is_holding()) return true;
+bool Controller::is_holding(TimePoint now) const {
+  if (regulator_.is_holding() || shares_.keeps_state(now) || budgets_.is_holding()) return true;
   return cause().work_conserving && scope_.holds();
 }
 
@@ -153,7 +153,7 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   shares_.step(others, machine_.reason(), now);
   result.found_futile = !was_futile && is_futile();
   budgets_.step(signals_, {input.has_refused, state(), machine_.reason()}, now);
-  result.transition = machine_.step(signals_, is_holding(), now);
+  result.transition = machine_.step(signals_, is_holding(now), now);
 
   // In shadow mode nothing is known of clients that would have waited.
   const QueueOrder order =

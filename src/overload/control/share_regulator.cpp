@@ -30,6 +30,12 @@ constexpr Duration kLatelyLagged = 20s;
 constexpr double kWorse = 1.5;
 constexpr Duration kFirstRest = 20s;
 constexpr Duration kLongestRest = 320s;
+// The same for errors, and how many times as long each rest is as the last: most errors that load
+// does not cause go on for long, and each trial costs the lowest classes 14 to 20 s.
+constexpr Duration kLongestErrorRest = 16min;
+constexpr int kErrorRestGrowth = 4;
+// For how long at least what was found holds for a signal that comes back.
+constexpr Duration kRemembered = 1min;
 
 // Requests at work, on average. With fewer, two hardly ever meet in the upstream, and refusing some
 // relieves none: its errors are not for want of capacity.
@@ -71,6 +77,7 @@ void ShareRegulator::continue_from(const ShareRegulator& former) {
   not_before_ = former.not_before_;
   pause_ = former.pause_;
   futile_ = former.futile_;
+  returns_ = former.returns_;
   lagged_at_ = former.lagged_at_;
   taken_back_at_ = former.taken_back_at_;
   trial_.continue_from(former.trial_);
@@ -94,6 +101,7 @@ bool ShareRegulator::has_nothing_to_relieve(const OverloadSignals& signals) cons
 void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoint now) {
   const std::optional<TimePoint> last = std::exchange(last_, now);
   if (!regulates_) return;
+  note_state(reason != Reason::none, now);
   const double passed = last ? to_seconds(now - *last) : 0;
   // Another reason may be told meanwhile; the share goes with the signal that it began with.
   if (reason == Reason::event_loop_lag || reason == Reason::error_burst) watch(reason);
@@ -120,21 +128,37 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   if (judges_ && !is_own_work_) judge(*signal.now, now);
 }
 
+// Few errors are below the exit threshold by chance, again and again.
+void ShareRegulator::note_state(bool is_in, TimePoint now) {
+  if (std::exchange(returns_.is_in, is_in) == is_in) return;
+  const bool is_soon = returns_.ended && now - *returns_.ended <= kRemembered;
+  returns_.has_come_back = is_in && is_soon;
+  if (!is_in) returns_.ended = now;
+}
+
+bool ShareRegulator::keeps_state(TimePoint now) const {
+  if (is_holding()) return true;
+  const bool is_calm = calm_since_ && now - *calm_since_ > kRemembered;
+  return regulates_ && futile_ && returns_.has_come_back && !is_calm;
+}
+
 // What did not help against one does not tell of the other.
 void ShareRegulator::watch(Reason cause) {
   if (std::exchange(cause_, cause) == cause) return;
+  futile_ = false;
   not_before_.reset();
   pause_ = kFirstRest;
   trial_.forget();
 }
 
-// Below the exit threshold, or without a signal. That refusing did not help is remembered for as
-// long as it would be paused: else errors that come in turns would begin it anew each time.
+// Below the exit threshold, or without a signal. What was found is remembered for a minute, and
+// that refusing did not help for as long as it would be paused: else errors that come in turns, or
+// are few and so below the threshold by chance, would begin it anew each time.
 void ShareRegulator::calm_down(const Signal& signal, double passed, TimePoint now) {
   full_since_.reset();
-  futile_ = false;
   if (!calm_since_) calm_since_ = now;
-  if (level_ == 0 && now - *calm_since_ >= pause_) {
+  if (level_ == 0 && now - *calm_since_ >= std::max(pause_, kRemembered)) {
+    futile_ = false;
     not_before_.reset();
     pause_ = kFirstRest;
     trial_.forget();
@@ -184,7 +208,9 @@ void ShareRegulator::take_back(double signal, TimePoint now) {
   level_ = 0;
   full_since_.reset();
   not_before_ = now + pause_;
-  pause_ = std::min(2 * pause_, kLongestRest);
+  const bool are_errors = cause_ == Reason::error_burst;
+  pause_ = are_errors ? std::min(kErrorRestGrowth * pause_, kLongestErrorRest)
+                      : std::min(2 * pause_, kLongestRest);
 }
 
 }  // namespace spillway::overload

@@ -45,10 +45,12 @@ class ShareRegulator {
 
   // Of the class, [0, 1].
   double share(std::size_t traffic_class) const;
-  // Requests are refused, or the event loop has lagged lately and has no time to spare: the state
-  // is not to end.
+  // Requests are refused, or the event loop has lagged lately and has no time to spare.
   bool is_holding() const { return regulates_ && (level_ > 0 || is_lagging_); }
-  // The signal is above its threshold, and refusing did not bring it down.
+  // The state is not to end: also one that came back within a minute though refusing did not help,
+  // until the signal has been below its threshold for as long.
+  bool keeps_state(TimePoint now) const;
+  // Refusing did not bring the signal below its threshold, as far as is remembered.
   bool is_futile() const { return futile_; }
 
  private:
@@ -56,6 +58,12 @@ class ShareRegulator {
     std::optional<double> enter, exit;
     std::optional<double> now;
   };
+  struct Returns {  // of the state
+    bool is_in = false;
+    bool has_come_back = false;
+    std::optional<TimePoint> ended;
+  };
+  void note_state(bool is_in, TimePoint now);
   Signal watched(const OverloadSignals& signals) const;
   void watch(Reason cause);
   bool has_nothing_to_relieve(const OverloadSignals& signals) const;
@@ -81,6 +89,7 @@ class ShareRegulator {
   ReliefTrial trial_;                    // for errors
   Duration pause_;
   bool futile_ = false;
+  Returns returns_;
 };
 
 }  // namespace spillway::overload
