@@ -43,6 +43,8 @@ void tell_own_fault(ExplainedLines& lines, const RuledRequest& request) {
                                                                        : "Whatever the rule lets "
                                                                          "through")
                         << " takes a token; without one: 429 BUDGET_EXCEEDED.";
+    if (request.upstream().overload.regulate && request.rule.budget->rate > 0)
+      lines.add("") << "For want of room only while more is offered than the upstream can do.";
   }
   const bool is_refused = refuses(request.rule);
   if (request.config.tenants.fairness && (is_refused || request.state != State::elevated)) {
@@ -54,7 +56,14 @@ void tell_own_fault(ExplainedLines& lines, const RuledRequest& request) {
   }
 }
 
-void tell_why_refused(ExplainedLines& lines, const config::Rule& rule) {
+void tell_why_refused(ExplainedLines& lines, const RuledRequest& request) {
+  const config::Rule& rule = request.rule;
+  if (request.upstream().overload.regulate) {
+    lines.add("why") << "Refused is only as much as helps, the lowest class first: at most "
+                     << rule.probability * 100 << " % of this one,";
+    lines.add("") << "which is its rule's probability.";
+    return;
+  }
   if (rule.probability >= 1) {
     lines.add("why") << "The rule refuses every request: its probability is 1.";
     return;
@@ -77,7 +86,7 @@ void tell_chance(ExplainedLines& lines, const RuledRequest& request) {
     return;
   }
   tell_refusals(lines, request, refusals);
-  tell_why_refused(lines, rule);
+  tell_why_refused(lines, request);
   tell_work_conserving(lines, request, refusals);
 }
 

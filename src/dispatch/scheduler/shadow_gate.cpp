@@ -128,7 +128,8 @@ void ShadowGate::start_waiting(Waiter* first, TimePoint now) {
 void ShadowGate::granted(Waiter& waiter, TimePoint now) {
   Ghost& ghost = static_cast<Ghost&>(waiter);
   start(ghost, now);
-  events_.push_back({ghost.traffic_class, Reason::none, ghost.waited, ghost.has_request});
+  events_.push_back(
+      {ghost.traffic_class, ghost.route, Reason::none, ghost.waited, ghost.has_request});
 }
 
 void ShadowGate::give_back(Ghost& ghost, TimePoint now) {
@@ -139,7 +140,8 @@ void ShadowGate::give_back(Ghost& ghost, TimePoint now) {
 void ShadowGate::lose(Waiter& waiter) {
   Ghost& ghost = static_cast<Ghost&>(waiter);
   ghost.is_released = true;
-  events_.push_back({ghost.traffic_class, ghost.reason, ghost.waited, ghost.has_request});
+  events_.push_back(
+      {ghost.traffic_class, ghost.route, ghost.reason, ghost.waited, ghost.has_request});
   free_if_over(ghost);
 }
 

@@ -47,6 +47,7 @@ class ShadowGate {
   // What became of a ghost that had to wait.
   struct Event {
     ClassId traffic_class{};
+    RouteId route{};
     Reason reason = Reason::none;  // it would have been refused; none: it has its slot
     Duration waited{0};
     bool has_request = false;  // which will tell the refusal itself: see ended()

@@ -132,7 +132,8 @@ Verdict decide(const AdmissionPlan& plan, Budgets& budgets, const AdmissionReque
     verdict.miss = config::Miss::forward;
   verdict.gives_way =
       verdict.kind == Kind::allow_if_short_wait && draw < levels.cut_of(request.traffic_class);
-  if (rule.budget && may_try(verdict) && !budgets.try_take(effective, now, verdict.token))
+  if (rule.budget && levels.enforces(*rule.budget) && may_try(verdict) &&
+      !budgets.try_take(effective, now, verdict.token))
     verdict = refuse(Reason::budget_exceeded, Strategy::deny, rule.retry_after);
   if (verdict.kind != Kind::allow)
     verdict.retry_after = spread_retry_after(verdict.retry_after, random);

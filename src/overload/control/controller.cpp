@@ -97,13 +97,16 @@ bool Controller::are_late() const { return timeouts() > signals_.error_rate.valu
 ShedLevels Controller::levels() const {
   if (state() == State::normal) return {};
   ShedLevels levels = scope_.levels();
+  // A tail latency says that the upstream can do less than its slots; bad health, that there is no
+  // telling what it can do.
+  if (!is_capacity(machine_.reason())) levels.budgets = true;
   for (std::size_t i = 0; i < kMaxClasses; ++i) levels.share[i] = float(shares_.share(i));
   return levels;
 }
 
 // Whether the upstream's signals are low because requests are held back.
-bool Controller::is_holding() const {
-  if (regulator_.is_holding() || shares_.is_holding() || budgets_.is_holding()) return true;
+bool Controller::is_holding(TimePoint now) const {
+  if (regulator_.is_holding() || shares_.keeps_state(now) || budgets_.is_holding()) return true;
   return cause().work_conserving && scope_.holds();
 }
 
@@ -150,7 +153,7 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   shares_.step(others, machine_.reason(), now);
   result.found_futile = !was_futile && is_futile();
   budgets_.step(signals_, {input.has_refused, state(), machine_.reason()}, now);
-  result.transition = machine_.step(signals_, is_holding(), now);
+  result.transition = machine_.step(signals_, is_holding(now), now);
 
   // In shadow mode nothing is known of clients that would have waited.
   const QueueOrder order =

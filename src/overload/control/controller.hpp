@@ -66,7 +66,7 @@ class Controller {
   Cause cause() const;
   double timeouts() const;
   bool are_late() const;
-  bool is_holding() const;
+  bool is_holding(TimePoint now) const;
   bool is_latency_futile() const { return regulator_.is_futile() || unmet_.is_on(); }
   bool is_futile() const { return is_latency_futile() || shares_.is_futile(); }
   ShedLevels levels() const;

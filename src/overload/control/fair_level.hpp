@@ -17,7 +17,7 @@
 
 namespace spillway::overload {
 
-// Demand and capacity of one class, all in requests of the same decayed window.
+// Demand and capacity of one class, all in requests of its mean cost, of the same decayed window.
 struct ClassLoad {
   double offered = 0;
   double service = 0;               // how many of them can be served

@@ -18,19 +18,21 @@ constexpr Duration kLetIn = 5s;
 constexpr double kRelief = 0.8;
 // Of all that were let in; of a class, while it is refused.
 constexpr std::uint64_t kEnoughLetIn = 20, kEnoughOfClass = 10;
-// Standard deviations of a difference by which a trial ends early.
+// Standard deviations of a difference by which a trial ends early, and by which it is no chance.
 constexpr double kClear = 3;
+constexpr double kSure = 2;
 
 struct Rates {
   double refused = 0, let_in = 0;
   double deviation = 0;  // of refused / kRelief - let_in, by chance
+  double by_chance = 0;  // of refused - let_in, if refusing changes nothing
   std::uint64_t answers = 0;
 };
 
 // Of the classes that have answers enough while they are refused.
 Rates rates_of(const ClassAnswers& refused, const ClassAnswers& let_in) {
   Rates rates;
-  double failed = 0, expected = 0, variance = 0;
+  double failed = 0, expected = 0, variance = 0, of_equals = 0;
   for (std::size_t i = 0; i < refused.by.size(); ++i) {
     const ClassAnswers::One& with = refused.by[i];
     const ClassAnswers::One& without = let_in.by[i];
@@ -42,6 +44,9 @@ Rates rates_of(const ClassAnswers& refused, const ClassAnswers& let_in) {
     failed += without.failed;
     expected += with.error_rate() * part;
     variance += part * part * (spread(with) / (kRelief * kRelief) + spread(without));
+    // The test of two proportions, in each class: both have the error rate of all its answers.
+    const double both = double(with.failed + without.failed) / double(with.all() + without.all());
+    of_equals += part * both * (1 - both) * (part / double(with.all()) + 1);
     rates.answers += without.all();
   }
   if (rates.answers == 0) return rates;
@@ -49,6 +54,7 @@ Rates rates_of(const ClassAnswers& refused, const ClassAnswers& let_in) {
   rates.let_in = failed / all;
   rates.refused = expected / all;
   rates.deviation = std::sqrt(variance) / all;
+  rates.by_chance = std::sqrt(of_equals) / all;
   return rates;
 }
 
@@ -82,8 +88,13 @@ ReliefTrial::Verdict ReliefTrial::count_let_in(const ClassAnswers& growth, TimeP
       is_known && rates.let_in - rates.refused / kRelief > kClear * rates.deviation;
   if (!is_clear && passed < kLetInSettles + kLetIn) return Verdict::none;
   released_.reset();
-  refused_ = let_in_ = {};
   refused_for_ = Duration{0};
+  const bool is_sure = is_clear || rates.let_in - rates.refused > kSure * rates.by_chance;
+  if (is_known && relieves && !is_sure) {
+    interval_ = kFirstRefusing;
+    return Verdict::none;
+  }
+  refused_ = let_in_ = {};
   interval_ = relieves || !is_known ? std::min(2 * interval_, kLongestRefusing) : kFirstRefusing;
   if (is_known) last_verdict_ = relieves ? Verdict::relieves : Verdict::futile;
   return is_known ? last_verdict_ : Verdict::none;

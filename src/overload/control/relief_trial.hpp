@@ -7,7 +7,9 @@
 // standardization: Neison, "On a method recently proposed for conducting inquiries into the
 // comparative sanatory condition of various districts", J. Stat. Soc. London 7, 1844). What fails
 // for want of capacity fails less often in each class while fewer come; what fails anyway does not,
-// from however many clients, paths, tenants and routes it comes.
+// from however many clients, paths, tenants and routes it comes. A difference that may be chance
+// (two proportions of few errors) is no verdict: the trial is repeated, and what was seen counts
+// on.
 //
 // Pure; stepped by the control tick.
 #pragma once

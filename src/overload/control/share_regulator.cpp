@@ -31,6 +31,12 @@ constexpr Duration kLatelyLagged = 20s;
 constexpr double kWorse = 1.5;
 constexpr Duration kFirstRest = 20s;
 constexpr Duration kLongestRest = 320s;
+// The same for errors, and how many times as long each rest is as the last: most errors that load
+// does not cause go on for long, and each trial costs the lowest classes 14 to 20 s.
+constexpr Duration kLongestErrorRest = 16min;
+constexpr int kErrorRestGrowth = 4;
+// For how long at least what was found holds for a signal that comes back.
+constexpr Duration kRemembered = 1min;
 
 // Requests at work, on average. With fewer, two hardly ever meet in the upstream, and refusing some
 // relieves none: its errors are not for want of capacity.
@@ -72,7 +78,8 @@ void ShareRegulator::continue_from(const ShareRegulator& former) {
   not_before_ = former.not_before_;
   pause_ = former.pause_;
   futile_ = former.futile_;
-  lagged_at_ = former.lagged_at_;
+  returns_ = former.returns_;
+  loop_.lagged_at = former.loop_.lagged_at;
   taken_back_at_ = former.taken_back_at_;
   trial_.continue_from(former.trial_);
 }
@@ -95,16 +102,20 @@ bool ShareRegulator::has_nothing_to_relieve(const OverloadSignals& signals) cons
 void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoint now) {
   const std::optional<TimePoint> last = std::exchange(last_, now);
   if (!regulates_) return;
+  note_state(reason != Reason::none, now);
   const double passed = last ? to_seconds(now - *last) : 0;
   // Another reason may be told meanwhile; the share goes with the signal that it began with.
   if (reason == Reason::event_loop_lag || reason == Reason::error_burst) watch(reason);
-  is_own_work_ = cause_ == Reason::event_loop_lag && signals.event_loop_use.value_or(0) >= kBusy;
+  loop_.is_own_work =
+      cause_ == Reason::event_loop_lag && signals.event_loop_use.value_or(0) >= kBusy;
   const Signal signal = watched(signals);
   course_ = {signal.now.value_or(0), signal.now.value_or(0) - course_.signal};
-  if (is_own_work_ && signal.exit && signal.now && *signal.now > *signal.exit) lagged_at_ = now;
-  is_lagging_ = is_own_work_ && lagged_at_ && now - *lagged_at_ <= kLatelyLagged;
-  if (is_own_work_) full_since_.reset();
-  if (classes_ <= 1 && !is_own_work_) return calm_down(signal, passed, now);
+  if (loop_.is_own_work && signal.exit && signal.now && *signal.now > *signal.exit)
+    loop_.lagged_at = now;
+  loop_.is_lagging =
+      loop_.is_own_work && loop_.lagged_at && now - *loop_.lagged_at <= kLatelyLagged;
+  if (loop_.is_own_work) full_since_.reset();
+  if (classes_ <= 1 && !loop_.is_own_work) return calm_down(signal, passed, now);
   if (is_in_trial(signals, signal, now)) return;
   const bool is_known = signal.enter && signal.exit && signal.now;
   if (!is_known || *signal.now <= *signal.exit) return calm_down(signal, passed, now);
@@ -113,33 +124,49 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   if (has_nothing_to_relieve(signals)) return;
   if (level_ == 0) before_ = 0;
   if (!is_full()) before_ = std::max(before_, *signal.now);
-  const bool is_worse = is_own_work_ && *signal.now >= kWorse * taken_back_at_;
+  const bool is_worse = loop_.is_own_work && *signal.now >= kWorse * taken_back_at_;
   if (not_before_ && now < *not_before_ && !is_worse) return;
-  if (is_own_work_) futile_ = false;
+  if (loop_.is_own_work) futile_ = false;
   // What a busy loop has too much to do adds up: while less waits, enough is refused.
-  if (is_own_work_ && course_.change < 0) return;
+  if (loop_.is_own_work && course_.change < 0) return;
   double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
   if (cause_ == Reason::event_loop_lag) times = kFastestUp;  // it is the sum of what was too much
   const double many = std::max(1.0, classes_ / 3);
   level_ = std::min(classes_, level_ + passed * kUp * many * std::min(times, kFastestUp));
-  if (judges_ && !is_own_work_) judge(*signal.now, now);
+  if (judges_ && !loop_.is_own_work) judge(*signal.now, now);
+}
+
+// Few errors are below the exit threshold by chance, again and again.
+void ShareRegulator::note_state(bool is_in, TimePoint now) {
+  if (std::exchange(returns_.is_in, is_in) == is_in) return;
+  const bool is_soon = returns_.ended && now - *returns_.ended <= kRemembered;
+  returns_.has_come_back = is_in && is_soon;
+  if (!is_in) returns_.ended = now;
+}
+
+bool ShareRegulator::keeps_state(TimePoint now) const {
+  if (is_holding()) return true;
+  const bool is_calm = calm_since_ && now - *calm_since_ > kRemembered;
+  return regulates_ && futile_ && returns_.has_come_back && !is_calm;
 }
 
 // What did not help against one does not tell of the other.
 void ShareRegulator::watch(Reason cause) {
   if (std::exchange(cause_, cause) == cause) return;
+  futile_ = false;
   not_before_.reset();
   pause_ = kFirstRest;
   trial_.forget();
 }
 
-// Below the exit threshold, or without a signal. That refusing did not help is remembered for as
-// long as it would be paused: else errors that come in turns would begin it anew each time.
+// Below the exit threshold, or without a signal. What was found is remembered for a minute, and
+// that refusing did not help for as long as it would be paused: else errors that come in turns, or
+// are few and so below the threshold by chance, would begin it anew each time.
 void ShareRegulator::calm_down(const Signal& signal, double passed, TimePoint now) {
   full_since_.reset();
-  futile_ = false;
   if (!calm_since_) calm_since_ = now;
-  if (level_ == 0 && now - *calm_since_ >= pause_) {
+  if (level_ == 0 && now - *calm_since_ >= std::max(pause_, kRemembered)) {
+    futile_ = false;
     not_before_.reset();
     pause_ = kFirstRest;
     trial_.forget();
@@ -148,7 +175,7 @@ void ShareRegulator::calm_down(const Signal& signal, double passed, TimePoint no
   const double times = is_known && *signal.now > 0 ? *signal.exit / *signal.now : kFastestDown;
   // What is known to help is given up slowly: errors for want of capacity come back with the load.
   // And while more waits for a busy loop, not too much is.
-  if (is_own_work_ && course_.change > 0) return;
+  if (loop_.is_own_work && course_.change > 0) return;
   const double fastest = trial_.has_relieved() ? 1 : kFastestDown;
   level_ = std::max(0.0, level_ - passed * kDown * std::min(times, fastest));
 }
@@ -191,7 +218,9 @@ void ShareRegulator::take_back(double signal, TimePoint now) {
   level_ = 0;
   full_since_.reset();
   not_before_ = now + pause_;
-  pause_ = std::min(2 * pause_, kLongestRest);
+  const bool are_errors = cause_ == Reason::error_burst;
+  pause_ = are_errors ? std::min(kErrorRestGrowth * pause_, kLongestErrorRest)
+                      : std::min(2 * pause_, kLongestRest);
 }
 
 }  // namespace spillway::overload

@@ -49,10 +49,12 @@ class ShareRegulator {
 
   // Of the class, [0, 1].
   double share(std::size_t traffic_class) const;
-  // Requests are refused, or the event loop has lagged lately and has no time to spare: the state
-  // is not to end.
-  bool is_holding() const { return regulates_ && (level_ > 0 || is_lagging_); }
-  // The signal is above its threshold, and refusing did not bring it down.
+  // Requests are refused, or the event loop has lagged lately and has no time to spare.
+  bool is_holding() const { return regulates_ && (level_ > 0 || loop_.is_lagging); }
+  // The state is not to end: also one that came back within a minute though refusing did not help,
+  // until the signal has been below its threshold for as long.
+  bool keeps_state(TimePoint now) const;
+  // Refusing did not bring the signal below its threshold, as far as is remembered.
   bool is_futile() const { return futile_; }
 
  private:
@@ -64,6 +66,17 @@ class ShareRegulator {
     double signal = 0;
     double change = 0;  // since the tick before
   };
+  struct Loop {                          // where the signal is its lag
+    bool is_own_work = false;            // it runs all the time
+    bool is_lagging = false;             // the same, and it lagged lately
+    std::optional<TimePoint> lagged_at;  // above the exit threshold, of its own work
+  };
+  struct Returns {  // of the state
+    bool is_in = false;
+    bool has_come_back = false;
+    std::optional<TimePoint> ended;
+  };
+  void note_state(bool is_in, TimePoint now);
   Signal watched(const OverloadSignals& signals) const;
   void watch(Reason cause);
   bool has_nothing_to_relieve(const OverloadSignals& signals) const;
@@ -81,15 +94,14 @@ class ShareRegulator {
   double level_ = 0;             // in classes: 1.5 is all of the lowest and half of the next
   double before_ = 0;            // the signal at its worst, before the share was full
   Course course_;                // of the signal
-  bool is_own_work_ = false;     // the lag: the event loop runs all the time
-  bool is_lagging_ = false;      // the same, and it lagged lately
+  Loop loop_;
   std::optional<TimePoint> last_, full_since_, not_before_;
   std::optional<TimePoint> calm_since_;  // below the exit threshold
-  std::optional<TimePoint> lagged_at_;   // above it, of its own work
   double taken_back_at_ = 0;             // the signal then
   ReliefTrial trial_;                    // for errors
   Duration pause_;
   bool futile_ = false;
+  Returns returns_;
 };
 
 }  // namespace spillway::overload

@@ -12,7 +12,10 @@ namespace {
 constexpr double kOver = 1.0;
 constexpr double kWithin = 0.97;
 constexpr double kNear = 0.9;
-// The same of a state that came back so soon, for as long: its load makes it begin and end by
+// The mean by which budgets are in force. A load beyond so much is no more than too much.
+constexpr double kLoadMemory = 5;  // seconds
+constexpr double kMostLoad = 2;
+// kNear of a state that came back so soon, for as long: its load makes it begin and end by
 // chance, or a rule makes requests so cheap that it ends.
 constexpr double kNearAgain = 0.5;
 constexpr Duration kSoon = std::chrono::minutes(1);
@@ -36,6 +39,7 @@ ShedScope::ShedScope(const config::Config& config, const config::Upstream& upstr
 void ShedScope::continue_from(const ShedScope& former) {
   if (!regulates_ || former.recent_.size() != recent_.size()) return;
   is_over_ = former.is_over_;
+  usual_load_ = former.usual_load_;
   is_near_ = former.is_near_;
   levels_ = former.levels_;
   recent_ = former.recent_;
@@ -56,6 +60,7 @@ void ShedScope::step(std::optional<double> offered_load, const Turns& turns, Tim
   if (turns.budget_refused) came_back_.reset();
   const bool is_again = came_back_ && now - *came_back_ <= kSoon;
   is_near_ = !offered_load || *offered_load >= (is_again ? kNearAgain : kNear);
+  judge_budgets(offered_load, seconds);
 
   levels_.in_scope = 0;
   bool lower_are_down = is_over_;
@@ -69,6 +74,15 @@ void ShedScope::step(std::optional<double> offered_load, const Turns& turns, Tim
     levels_.cut[i] = std::clamp(levels_.cut[i] + static_cast<float>(by), 0.0f, 1.0f);
     lower_are_down = lower_are_down && is_down(i);
   }
+}
+
+// Where nothing is finished they are in force.
+void ShedScope::judge_budgets(std::optional<double> offered_load, double seconds) {
+  const double kept = std::exp(-seconds / kLoadMemory);
+  const double load = std::min(offered_load.value_or(kMostLoad), kMostLoad);
+  usual_load_ = usual_load_ * kept + load * (1 - kept);
+  const bool was = levels_.budgets && is_over_;
+  levels_.budgets = is_over_ && (!offered_load || usual_load_ >= (was ? kWithin : kOver));
 }
 
 void ShedScope::note_state(bool is_normal, TimePoint now) {

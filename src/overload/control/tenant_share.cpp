@@ -20,6 +20,19 @@ double refusing_probability(const config::Rule& rule) {
   return refuses ? rule.probability : 0;
 }
 
+// From milliseconds to requests of the mean cost.
+void count_in_requests(TenantShard::Sums& sums, std::vector<TenantDemand>& tenants) {
+  if (sums.requests <= 0) return;
+  const double unit = sums.offered / sums.requests;
+  if (unit <= 0) return;
+  sums.offered = sums.requests;
+  sums.admitted /= unit;
+  for (TenantDemand& one : tenants) {
+    one.demand /= unit;
+    one.error /= unit;
+  }
+}
+
 // How much of a class's demand can be served. For a capacity reason: the admitted requests, since
 // refusals are work-conserving, and those that joined the queue, so that a rising demand is not
 // taken for a shortage. Otherwise the part that its rule lets pass. Measuring the admitted ones
@@ -67,10 +80,12 @@ std::shared_ptr<const TenantExcess> TenantShare::judge(std::span<const TenantSha
     TenantShard::Sums sums;
     for (const TenantShard* shard : shards) {
       const TenantShard::Sums of_worker = shard->read(traffic_class, tenants_);
+      sums.requests += of_worker.requests;
       sums.offered += of_worker.offered;
       sums.admitted += of_worker.admitted;
     }
     merge(tenants_);
+    count_in_requests(sums, tenants_);
     const double probability = refusing_probability(rules.class_rule(traffic_class).rule);
     const double service = service_of(sums, queues_[i].joined, probability, cause);
     // On a route whose rule does not refuse, a heavy tenant is cut only for a capacity reason. For

@@ -1,6 +1,10 @@
 // Finds the tenants above their fair share of each class, each tick, from the merged sketches of
 // all workers (mergeable summaries: Agarwal, Cormode, Huang, Phillips, Wei, Yi, PODS 2012).
 //
+// What is shared is the upstream's time: demand and service count in requests of the class's mean
+// cost. As in the queue (dispatch/queue/tenant_queue): a tenant whose requests are dear is served
+// fewer of them.
+//
 // The lower bound of the sketch counts as a tenant's demand: no tenant is refused for
 // another's requests.
 #pragma once

@@ -28,8 +28,10 @@ void TenantShard::publish(TimePoint now) {
   const std::uint32_t next = 1 - current_.load(std::memory_order_relaxed);
   for (Class& c : classes_) {
     c.offered.decay(factor);
+    c.requests = decayed(c.requests, factor);
     c.admitted = decayed(c.admitted, factor);
     Published& published = (*c.published)[next];
+    published.requests.store(c.requests, std::memory_order_relaxed);
     published.offered.store(c.offered.total(), std::memory_order_relaxed);
     published.admitted.store(c.admitted, std::memory_order_relaxed);
     std::size_t size = 0;
@@ -58,7 +60,8 @@ TenantShard::Sums TenantShard::read(ClassId traffic_class,
                        one.error.load(std::memory_order_relaxed),
                        one.weight.load(std::memory_order_relaxed)});
   }
-  return {published.offered.load(std::memory_order_relaxed),
+  return {published.requests.load(std::memory_order_relaxed),
+          published.offered.load(std::memory_order_relaxed),
           published.admitted.load(std::memory_order_relaxed)};
 }
 

@@ -1,6 +1,8 @@
 // One worker's recent demand per tenant and class for one upstream, collected by the control tick.
+// In the upstream's time, not in requests: the tenants of a class may ask for routes of unlike
+// cost.
 //
-// One writer (the worker), any number of readers, no locks. Counts halve each second. Memory is
+// One writer (the worker), any number of readers, no locks. Sums halve each second. Memory is
 // fixed at construction whatever the number of tenants.
 #pragma once
 
@@ -21,7 +23,7 @@ namespace spillway::overload {
 
 struct TenantDemand {
   TenantId tenant{};
-  double demand = 0;  // requests, decayed: a lower bound
+  double demand = 0;  // milliseconds of the upstream, decayed: a lower bound
   double error = 0;   // demand + error is an upper bound
   double weight = 1;  // of its fair share, relative to others
 };
@@ -29,27 +31,31 @@ struct TenantDemand {
 class TenantShard {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(1);
-  // The factor by which counts shrink in that time.
+  // The factor by which sums shrink in that time.
   static double decay(Duration passed);
 
   // Follows config.tenants.tracked tenants per class; nothing at all without tenants.fairness.
   explicit TenantShard(const config::Config& config);
 
-  // A request arrived, before it is decided. `weight`: the tenant's.
-  void record_offered(ClassId traffic_class, TenantId tenant, double weight = 1) {
+  // A request arrived, before it is decided. `cost`: of a whole request of its route, estimated
+  // milliseconds of the upstream's time, > 0. `weight`: the tenant's.
+  void record_offered(ClassId traffic_class, TenantId tenant, double cost, double weight = 1) {
     if (classes_.empty()) return;
-    classes_[index(traffic_class)].offered.record(tenant, 1, static_cast<float>(weight));
+    Class& its = classes_[index(traffic_class)];
+    its.offered.record(tenant, cost, static_cast<float>(weight));
+    its.requests += 1;
   }
-  // It got a slot.
-  void record_admitted(ClassId traffic_class) {
-    if (!classes_.empty()) classes_[index(traffic_class)].admitted += 1;
+  // It got a slot. `cost` as above: also of a request that was made cheaper, which is not refused.
+  void record_admitted(ClassId traffic_class, double cost) {
+    if (!classes_.empty()) classes_[index(traffic_class)].admitted += cost;
   }
-  // Decays the counts and publishes them to readers. Called by a sweep, about every 50 ms.
+  // Decays the sums and publishes them to readers. Called by a sweep, about every 50 ms.
   void publish(TimePoint now);
 
   struct Sums {
-    double offered = 0;
-    double admitted = 0;
+    double requests = 0;  // that arrived
+    double offered = 0;   // what they cost
+    double admitted = 0;  // of that
   };
   // As of the last publish(): appends the tenants of a class to `tenants`. A reader that takes
   // longer than a sweep may see figures of the next one among them.
@@ -63,6 +69,7 @@ class TenantShard {
     std::atomic<float> weight{1};
   };
   struct Published {
+    std::atomic<double> requests{0};
     std::atomic<double> offered{0};
     std::atomic<double> admitted{0};
     std::atomic<std::uint32_t> size{0};
@@ -72,6 +79,7 @@ class TenantShard {
     explicit Class(std::size_t tracked);
 
     HeavyHitters offered;
+    double requests = 0;
     double admitted = 0;
     std::unique_ptr<std::array<Published, 2>> published;
   };

@@ -69,7 +69,8 @@ void Sweep::count_ghosts(LocalGeneration& local) {
       local.signals(id).record_wait(ghost.waited);
       if (ghost.reason == Reason::none) {
         local.signals(id).record_admitted();
-        local.tenants(id).record_admitted(ghost.traffic_class);
+        local.tenants(id).record_admitted(ghost.traffic_class,
+                                          local.route_cost.estimate(ghost.route));
       } else if (!ghost.has_request) {
         const bool is_evicted = ghost.reason == Reason::evicted;
         local.metrics.shadowed(ghost.traffic_class,

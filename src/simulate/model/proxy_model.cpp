@@ -50,7 +50,9 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
     return {Entry::answered, Duration{0}, nullptr};
   }
   const bool is_deferred = is_deferred_first(scenario_, request);
-  tenants_.record_offered(request.traffic_class, request.demand.tenant_id, tier_of(request).weight);
+  tenants_.record_offered(request.traffic_class, request.demand.tenant_id,
+                          times_.cost.estimate(classification_of(request).route),
+                          tier_of(request).weight);
   const Verdict verdict = decide(request, now);
   if (verdict.kind == Verdict::Kind::drop) return refuse(request, Duration{0}, now);
   if (verdict.kind == Verdict::Kind::deny)
@@ -179,7 +181,8 @@ void ProxyModel::start(Request& request, TimePoint now) {
   if (request.in_background) return;
   signals_.record_wait(request.waited);
   signals_.record_admitted();
-  tenants_.record_admitted(request.traffic_class);
+  tenants_.record_admitted(request.traffic_class,
+                           times_.cost.estimate(classification_of(request).route));
 }
 
 void ProxyModel::return_slot(Request& request, TimePoint now) {

@@ -17,7 +17,7 @@ ProxyModel::Admission ProxyModel::enter_job(Request& job, TimePoint now) {
   if (defer.traffic_class) {
     job.traffic_class = *defer.traffic_class;
     signals_.record_offered();
-    tenants_.record_offered(job.traffic_class, job.demand.tenant_id, 1);
+    tenants_.record_offered(job.traffic_class, job.demand.tenant_id, times_.cost.estimate(route));
     const overload::AdmissionRequest asking{route, job.traffic_class, job.demand.tenant_id,
                                             nullptr};
     const Verdict verdict = overload::decide(*controller_.plan(), budgets_, asking, now, random_);

@@ -16,7 +16,8 @@ ProxyModel::Admission ProxyModel::haunt(Request& request, const dispatch::Terms&
   if (offer.kind == Offer::Kind::granted) {
     signals_.record_wait(Duration{0});
     signals_.record_admitted();
-    tenants_.record_admitted(request.traffic_class);
+    tenants_.record_admitted(request.traffic_class,
+                             times_.cost.estimate(classification_of(request).route));
   }
   request.passage.token = {};
   request.passage.ghost = ghost;
@@ -43,7 +44,7 @@ std::optional<ClassId> ProxyModel::next_ghost_lost() {
     signals_.record_wait(event->waited);
     if (event->reason != Reason::none) return event->traffic_class;
     signals_.record_admitted();
-    tenants_.record_admitted(event->traffic_class);
+    tenants_.record_admitted(event->traffic_class, times_.cost.estimate(event->route));
   }
   return std::nullopt;
 }

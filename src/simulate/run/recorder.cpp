@@ -47,11 +47,13 @@ void Recorder::add_tenants(const Scenario& scenario) {
     for (std::uint32_t i = 0; i < clients.tenants; ++i) {
       const std::string name = tenant_name(clients, i);
       const auto [at, is_new] = known.emplace(name, recording_.tenants.size());
-      if (is_new) recording_.tenants.emplace_back().name = name;
+      if (is_new) {
+        recording_.tenants.emplace_back().name = name;
+        work_of_tenants_.push_back({.weight = tier_of(scenario, clients, i).weight});
+      }
       numbers.push_back(at->second);
     }
   }
-  work_of_tenants_.resize(recording_.tenants.size());
 }
 
 void Recorder::offered(const Request& request) {
@@ -127,12 +129,13 @@ Recording Recorder::finish(const WorkDone& work) {
     all.insert(all.end(), latencies_[c].begin(), latencies_[c].end());
   }
   recording_.p95 = quantile(all, 0.95);
-  std::vector<double> demand, got;
+  std::vector<double> demand, got, weight;
   for (const TenantWork& tenant : work_of_tenants_) {
     demand.push_back(tenant.demand);
     got.push_back(tenant.got);
+    weight.push_back(tenant.weight);
   }
-  recording_.jain = max_min_fairness(demand, got);
+  recording_.jain = max_min_fairness(demand, got, weight);
   return std::move(recording_);
 }
 

@@ -57,6 +57,7 @@ class Recorder {
  private:
   struct TenantWork {
     double demand = 0, got = 0;  // seconds of a server
+    double weight = 1;
   };
 
   void add_tenants(const Scenario& scenario);

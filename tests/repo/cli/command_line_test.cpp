@@ -299,10 +299,10 @@ TEST_CASE("explain at OVERLOADED says what the draw means and when a slot is fre
     CHECK(contains(out, "rule      deny, probability 0.5, retry after 1000 ms"));
     CHECK(contains(out, "ERROR_BURST: deny (503, retry after 1000 to 1500 ms or later, by turn)"));
     CHECK(contains(out, "QUEUE_WAIT_RISK: allow_if_short_wait"));
-    CHECK(contains(out, "below 0.5 the rule refuses (50 % of them)"));
+    CHECK(contains(out, "the lowest class first: at most 50 % of this one,"));
     CHECK(contains(out, "no slot is left idle"));
   }
-  CHECK(contains(explain("GET /export/x --at OVERLOADED"), "refuses every request"));
+  CHECK(contains(explain("GET /export/x --at OVERLOADED"), "at most 100 % of this one,"));
   CHECK(contains(explain("POST /checkout/x --at OVERLOADED"), "verdict   allow\n"));
 }
 

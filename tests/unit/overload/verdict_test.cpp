@@ -163,6 +163,18 @@ TEST_CASE("a budget lets its burst and then its rate through while overloaded") 
   CHECK(desk.allowed_of(100, Reason::none) == 100);
 }
 
+TEST_CASE("a budget that is not in force keeps its tokens, but one of rate 0 is always in force") {
+  Desk desk(Rule{.strategy = Strategy::allow, .budget = Budget{10, 5}});
+  desk.levels.budgets = false;
+  CHECK(desk.allowed_of(100, Reason::inflight_saturation) == 100);
+  desk.levels.budgets = true;
+  CHECK(desk.allowed_of(100, Reason::inflight_saturation) == 5);
+
+  Desk none(Rule{.strategy = Strategy::allow, .budget = Budget{0, 1}});
+  none.levels.budgets = false;
+  CHECK(none.allowed_of(100, Reason::inflight_saturation) == 0);
+}
+
 TEST_CASE("an empty budget is never work conserving") {
   for (const Reason reason : kCapacity) {
     Desk fresh(Rule{.strategy = Strategy::deny, .probability = 1, .budget = Budget{1, 1}});

@@ -68,6 +68,29 @@ TEST_CASE("a budget holds its class for as long as that would bring the overload
   }
 }
 
+// The mean of two seconds reaches the threshold, and the capacity, by chance again and again.
+TEST_CASE("a budget costs its class nothing while the upstream can do what is offered") {
+  const std::string budget = R"({"P2":{"strategy":"allow","budget":{"rate":60,"burst":60}}})";
+  for (const double load : {0.9, 0.95}) {
+    for (const std::uint64_t seed : {1u, 2u, 3u}) {
+      CAPTURE(load);
+      CAPTURE(seed);
+      Load told{.concurrency = "40", .rate = load * 400, .rules = budget};
+      const Recording run = play(told, seed);
+      CHECK(run.changes.size() <= 3);  // as without a budget
+      CHECK(run.classes[0].success == 1);
+      CHECK(run.classes[1].success >= 0.9999);
+      CHECK(run.classes[2].success >= 0.97);
+
+      told.regulate = false;
+      CHECK(play(told, seed).classes[2].success < 0.95);
+    }
+  }
+  // It is the contract of an overload, whatever else the upstream could do then.
+  const Load over{.concurrency = "40", .rate = 600, .rules = budget};
+  CHECK(play(over, 1).classes[2].success == doctest::Approx(60 / 400.0).epsilon(0.05));
+}
+
 TEST_CASE("a latency threshold gives the latency back and costs no throughput") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     CAPTURE(seed);

@@ -70,6 +70,40 @@ TEST_CASE("a tenant of weight three gets three times what its equals get") {
   CHECK(play(false) == doctest::Approx(1).epsilon(0.1));  // negative control
 }
 
+// Two equal tenants, each of them with as many requests as would fill the upstream; the routes of
+// one take 15 times as long. By count each would get as many requests: a sixteenth of the time.
+TEST_CASE("equal tenants get equal times of the upstream, not equal counts") {
+  const auto play = [](std::uint64_t seed, bool fairness, const std::string& weights) {
+    Scenario scenario = scenario_of(
+        R"("clients":[{"class":"P1","tenant":"cheap","route":"cheap","rate":3000,"timeout_ms":2000,)"
+        R"("service_factor":0.2},)"
+        R"({"class":"P1","tenant":"dear","route":"dear","rate":600,"timeout_ms":2000,)"
+        R"("service_factor":3}])",
+        R"(,"routes":[{"name":"cheap","match":{"path":"/c"},"class":"P1"},)"
+        R"({"name":"dear","match":{"path":"/d"},"class":"P1"}],)"
+        R"("tenants":{"api_keys":[{"name":"cheap","key":"cheap-key"},)"
+        R"({"name":"dear","key":"dear-key-1","weight":)" +
+            weights + "}]}");
+    scenario.seed = seed;
+    scenario.config.tenants.fairness = fairness;
+    return simulate(scenario, true);
+  };
+  const auto times = [](const Recording& run) {
+    return 15 * double(served(run, "dear")) / double(served(run, "cheap"));
+  };
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording equal = play(seed, true, "1");
+    CHECK(equal.goodput >= 0.98);
+    CHECK(equal.jain >= 0.98);
+    CHECK(times(equal) == doctest::Approx(1).epsilon(0.1));
+    const Recording third = play(seed, true, "3");
+    CHECK(third.jain >= 0.98);
+    CHECK(times(third) == doctest::Approx(3).epsilon(0.1));
+    CHECK(times(play(seed, false, "1")) > 1.5);
+  }
+}
+
 TEST_CASE("a tier's class and rate limit are played") {
   const Scenario scenario = scenario_of(
       R"("clients":[{"class":"P2","rate":1600},{"route":"api","tenant":"gold","rate":100},)"

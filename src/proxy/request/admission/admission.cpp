@@ -25,6 +25,7 @@ void Admission::decide() {
   const config::Tier& tier = *classification.tenant.tier;
   draws_ = Random(services_.random.next());
   request_.tenants().record_offered(classification.traffic_class, classification.tenant.id,
+                                    request_.generation->route_cost.estimate(classification.route),
                                     tier.weight);
   if (plan.tenants() != nullptr) name_heavy_tenant(plan);
   judge(request_.generation->generation().tenant_budgets.find(tier.number), request_.arrived);
@@ -280,7 +281,8 @@ void Admission::keep_dead_letter(Reason reason) {
 void Admission::on_slot() {
   const ClassId traffic_class = request_.classification.traffic_class;
   request_.signals().record_admitted();
-  request_.tenants().record_admitted(traffic_class);
+  request_.tenants().record_admitted(
+      traffic_class, request_.generation->route_cost.estimate(request_.classification.route));
   request_.metrics().queue_wait(traffic_class, waited_);
   if (is_queued_ && record_.predicted_wait) {
     const Duration error = waited_ - *record_.predicted_wait;

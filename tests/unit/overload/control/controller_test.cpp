@@ -111,7 +111,7 @@ TEST_CASE("plans of a state share their rules") {
 TEST_CASE("a noisy tenant is in the plan while overloaded and leaves it when it is quiet") {
   Scene scene;
   const auto offer = [&] {
-    for (int i = 0; i < 50; ++i) scene.tenants.record_offered(kOnly, TenantId(i < 45 ? 1 : i));
+    for (int i = 0; i < 50; ++i) scene.tenants.record_offered(kOnly, TenantId(i < 45 ? 1 : i), 1);
   };
   for (int i = 0; i < 30; ++i) {
     offer();
@@ -136,15 +136,16 @@ TEST_CASE("a noisy tenant is in the plan while overloaded and leaves it when it 
 TEST_CASE("waiters in a queue that just filled do not count as refused") {
   Scene scene(true, 0.05);
   scene.tick();
-  for (int i = 0; i < 200; ++i) scene.tenants.record_offered(kOnly, TenantId(i % 10 == 0 ? 1 : 2));
-  for (int i = 0; i < 110; ++i) scene.tenants.record_admitted(kOnly);
+  for (int i = 0; i < 200; ++i)
+    scene.tenants.record_offered(kOnly, TenantId(i % 10 == 0 ? 1 : 2), 1);
+  for (int i = 0; i < 110; ++i) scene.tenants.record_admitted(kOnly, 1);
   const Tick tick = scene.tick(0.9);
   REQUIRE(tick.transition);
   CHECK(tick.plan->tenants() == nullptr);
   // With the queue as full for seconds, 90 of 200 are refused.
   for (int i = 0; i < 40; ++i) {
-    for (int k = 0; k < 20; ++k) scene.tenants.record_offered(kOnly, TenantId(k < 2 ? 1 : 2));
-    for (int k = 0; k < 11; ++k) scene.tenants.record_admitted(kOnly);
+    for (int k = 0; k < 20; ++k) scene.tenants.record_offered(kOnly, TenantId(k < 2 ? 1 : 2), 1);
+    for (int k = 0; k < 11; ++k) scene.tenants.record_admitted(kOnly, 1);
     scene.tick(0.9);
   }
   CHECK(scene.controller.plan()->tenants() != nullptr);
@@ -153,7 +154,7 @@ TEST_CASE("waiters in a queue that just filled do not count as refused") {
 TEST_CASE("without fairness no tenant is ever in the plan") {
   Scene scene(false);
   for (int i = 0; i < 30; ++i) {
-    for (int k = 0; k < 50; ++k) scene.tenants.record_offered(kOnly, TenantId(k < 45 ? 1 : k));
+    for (int k = 0; k < 50; ++k) scene.tenants.record_offered(kOnly, TenantId(k < 45 ? 1 : k), 1);
     scene.tick(0, 0.1);
     CHECK(scene.controller.plan()->tenants() == nullptr);
   }

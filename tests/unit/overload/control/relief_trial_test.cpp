@@ -105,6 +105,35 @@ TEST_CASE("errors for want of capacity are, which is seen soon and asked ever mo
   }
 }
 
+// Of each hundred answers two: what a trial compares is a handful of errors.
+TEST_CASE("a difference that may be chance is no verdict, and the trial is repeated") {
+  constexpr Upstream kFewErrors{
+      .refused = {{{20, 0.02}, {60, 0.02}, {0, 0}}},
+      .let_in = {{{20, 0.02}, {60, 0.02}, {120, 0.02}}},
+  };
+  constexpr Upstream kHalved{
+      .refused = {{{20, 0.06}, {60, 0.06}, {0, 0}}},
+      .let_in = {{{20, 0.12}, {60, 0.12}, {120, 0.12}}},
+  };
+  const auto relieved = [](const Upstream& upstream, Duration& refused) {
+    int count = 0;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+      Trial trial(seed);
+      Verdict verdict = Verdict::none;
+      while (verdict == Verdict::none) {
+        verdict = trial.next(upstream);
+        refused += trial.refused();
+      }
+      count += verdict == Verdict::relieves ? 1 : 0;
+    }
+    return count;
+  };
+  Duration refused{0};
+  CHECK(relieved(kFewErrors, refused) <= 200 / 20);
+  CHECK(refused / 200 < 25s);  // on average
+  CHECK(relieved(kHalved, refused) >= 200 * 0.95);
+}
+
 TEST_CASE("the classes' parts of the answers do not decide") {
   // The error rate falls from 20 to 10 %, but not that of P1, which was refused more.
   Upstream fewer = kFailingRequests;

@@ -54,6 +54,16 @@ class Loop {
     }
   }
 
+  // In NORMAL.
+  void calm(Duration time) {
+    for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) {
+      OverloadSignals signals;
+      signals.error_rate = 0;
+      step(signals, Reason::none);
+    }
+  }
+
+  bool keeps_state() const { return regulator_.keeps_state(now_); }
   const ShareRegulator& operator*() const { return regulator_; }
   double share(std::size_t traffic_class) const { return regulator_.share(traffic_class); }
   double swing() const { return highest_ - lowest_; }  // of all shares together, since forget()
@@ -208,8 +218,24 @@ TEST_CASE("refusing that does not help is taken back, and tried again ever later
   loop.forget();
   loop.errors(0.5, 30s);
   CHECK(loop.swing() == 0);
-  loop.errors(0, 1s);
+  loop.errors(0, 1min);  // as long as it would be paused
+  CHECK((*loop).is_futile());
+  loop.errors(0, 6min);
   CHECK_FALSE((*loop).is_futile());
+}
+
+TEST_CASE("a state that comes back though refusing does not help lasts until a minute is calm") {
+  Loop loop;
+  loop.errors(0.5, 12s);
+  REQUIRE((*loop).is_futile());
+  CHECK_FALSE(loop.keeps_state());
+  loop.calm(3s);
+  loop.errors(0.5, 3s);  // it has come back
+  CHECK(loop.keeps_state());
+  loop.errors(0, 50s);
+  CHECK(loop.keeps_state());
+  loop.errors(0, 15s);
+  CHECK_FALSE(loop.keeps_state());
 }
 
 TEST_CASE("a lag that refusing does not bring down is taken back, unless the event loop is busy") {

@@ -110,6 +110,24 @@ TEST_CASE("the load at which refusing ends is a little below the one at which it
   CHECK_FALSE((*scope).holds());
 }
 
+TEST_CASE("budgets are in force while more is offered for some seconds") {
+  Scope scope;
+  const auto in_force = [&](std::optional<double> load, Duration time) {
+    return scope.run(load, {10, 30, 60}, {0, 0, 0}, time).budgets;
+  };
+  CHECK_FALSE(in_force(0.95, 20s));
+  CHECK_FALSE(in_force(1.1, 1s));  // by chance
+  CHECK(in_force(1.1, 4s));
+  CHECK(in_force(0.98, 20s));
+  CHECK_FALSE(in_force(0.9, 100ms));  // refusing is over at once
+  // A step is seen within some two seconds.
+  CHECK_FALSE(in_force(0.5, 20s));
+  CHECK(in_force(2, 2500ms));
+  CHECK(in_force(std::nullopt, 100ms));
+  CHECK_FALSE(in_force(0.9, 100ms));
+  CHECK(in_force(std::nullopt, 100ms));
+}
+
 TEST_CASE("with regulate off every class is in scope") {
   Scope scope(false);
   const ShedLevels& levels = scope.run(0.5, {10, 30, 60}, {0, 1, 1}, 3s);

@@ -110,7 +110,7 @@ class Loop {
 
   void arrive(TenantId tenant, Sent& sent, double rate) {
     if (random_.uniform() >= rate / 1000) return;
-    shard_.record_offered(kOnly, tenant);
+    shard_.record_offered(kOnly, tenant, 1);
     if (counting_) ++sent.offered;
     const Verdict verdict = decide(*plan_, budgets_, {.tenant = tenant}, now_, random_);
     const bool waits = queue_.size() > 1;
@@ -128,7 +128,7 @@ class Loop {
     for (; due_ >= 1 && !queue_.empty(); due_ -= 1) {
       if (counting_) ++queue_.front()->served;
       queue_.pop_front();
-      shard_.record_admitted(kOnly);
+      shard_.record_admitted(kOnly, 1);
     }
     due_ = std::min(due_, 1.0);
   }
@@ -270,8 +270,8 @@ TEST_CASE("a rising demand that waits is not taken for a shortage") {
   config.upstreams.resize(1);
   const RuleTables rules(config, config.upstreams[0]);
   TenantShard shard(config);
-  for (int i = 0; i < 200; ++i) shard.record_offered(kOnly, TenantId(i % 10 == 0 ? 1 : 2));
-  for (int i = 0; i < 120; ++i) shard.record_admitted(kOnly);
+  for (int i = 0; i < 200; ++i) shard.record_offered(kOnly, TenantId(i % 10 == 0 ? 1 : 2), 1);
+  for (int i = 0; i < 120; ++i) shard.record_admitted(kOnly, 1);
   const TimePoint now = TimePoint{} + 1h;
   shard.publish(now);
   const TenantShard* const shards[] = {&shard};
@@ -294,8 +294,8 @@ TEST_CASE("the tenants of all workers are put together") {
   TenantShard one(config), two(config);
   // At either worker the same tenant is a third.
   for (int i = 0; i < 90; ++i) {
-    one.record_offered(kOnly, TenantId(i % 3 == 0 ? 7 : 100 + i % 6));
-    two.record_offered(kOnly, TenantId(i % 3 == 0 ? 7 : 200 + i % 6));
+    one.record_offered(kOnly, TenantId(i % 3 == 0 ? 7 : 100 + i % 6), 1);
+    two.record_offered(kOnly, TenantId(i % 3 == 0 ? 7 : 200 + i % 6), 1);
   }
   one.publish(TimePoint{} + 1h);
   two.publish(TimePoint{} + 1h);
@@ -308,6 +308,29 @@ TEST_CASE("the tenants of all workers are put together") {
   CHECK(excess->of(kOnly).chance(TenantId{101}) == 0);
 }
 
+TEST_CASE("tenants share the upstream's time, not its requests") {
+  config::Config config;
+  config.classes.resize(1);
+  config.upstreams.resize(1);
+  config.upstreams[0].overload.rules = {{Strategy::deny, 0.5, 1s}};
+  const RuleTables rules(config, config.upstreams[0]);
+  TenantShard shard(config);
+  // As many seconds of the upstream each, and a third tenant that asks for three times as much.
+  for (int i = 0; i < 150; ++i) shard.record_offered(kOnly, TenantId{1}, 20);
+  for (int i = 0; i < 10; ++i) shard.record_offered(kOnly, TenantId{2}, 300);
+  for (int i = 0; i < 30; ++i) shard.record_offered(kOnly, TenantId{3}, 300);
+  shard.publish(TimePoint{} + 1h);
+  TenantShare share(config);
+  const TenantShard* const shards[] = {&shard};
+  const auto excess = share.judge(shards, *rules.of(State::overloaded), Reason::error_burst);
+  REQUIRE(excess != nullptr);
+  const ClassExcess& its = excess->of(kOnly);
+  CHECK(its.chance(TenantId{1}) == 0);
+  CHECK(its.chance(TenantId{2}) == 0);
+  // Of 15 seconds 7.5 may pass, 2.5 each.
+  CHECK(its.chance(TenantId{3}) == doctest::Approx(1 - 2.5 / 9));
+}
+
 TEST_CASE("a heavy tenant on a route that does not refuse leaves the rule of others unchanged") {
   const auto rule_scale = [](bool exempt, Reason reason) {
     config::Config config;
@@ -318,7 +341,7 @@ TEST_CASE("a heavy tenant on a route that does not refuse leaves the rule of oth
     if (exempt) config.routes[1].rules = {{.traffic_class = kOnly, .strategy = Strategy::allow}};
     const RuleTables rules(config, config.upstreams[0]);
     TenantShard shard(config);
-    for (int i = 0; i < 100; ++i) shard.record_offered(kOnly, TenantId(i % 5 < 3 ? 7 : 100 + i));
+    for (int i = 0; i < 100; ++i) shard.record_offered(kOnly, TenantId(i % 5 < 3 ? 7 : 100 + i), 1);
     shard.publish(TimePoint{} + 1h);
     TenantShare share(config);
     const TenantShard* const shards[] = {&shard};

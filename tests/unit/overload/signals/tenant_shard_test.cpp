@@ -44,9 +44,9 @@ Reading read(const TenantShard& shard, ClassId id) {
 
 TEST_CASE("a tenant's weight is the one that it came with last") {
   TenantShard shard(two_classes());
-  shard.record_offered(kFirst, TenantId{7}, 2);
-  shard.record_offered(kFirst, TenantId{7}, 4);
-  shard.record_offered(kFirst, TenantId{8});
+  shard.record_offered(kFirst, TenantId{7}, 1, 2);
+  shard.record_offered(kFirst, TenantId{7}, 1, 4);
+  shard.record_offered(kFirst, TenantId{8}, 1);
   shard.publish(kStart);
   for (const TenantDemand& one : read(shard, kFirst).tenants)
     CHECK(one.weight == (one.tenant == TenantId{7} ? 4 : 1));
@@ -54,10 +54,10 @@ TEST_CASE("a tenant's weight is the one that it came with last") {
 
 TEST_CASE("readers see the counts of the last publish") {
   TenantShard shard(two_classes());
-  for (int i = 0; i < 3; ++i) shard.record_offered(kFirst, TenantId{7});
-  shard.record_offered(kFirst, TenantId{8});
-  shard.record_admitted(kFirst);
-  shard.record_offered(kSecond, TenantId{7});
+  for (int i = 0; i < 3; ++i) shard.record_offered(kFirst, TenantId{7}, 1);
+  shard.record_offered(kFirst, TenantId{8}, 1);
+  shard.record_admitted(kFirst, 1);
+  shard.record_offered(kSecond, TenantId{7}, 1);
   CHECK(read(shard, kFirst).sums.offered == 0);
   shard.publish(kStart);
   const Reading first = read(shard, kFirst);
@@ -71,12 +71,26 @@ TEST_CASE("readers see the counts of the last publish") {
   CHECK(second.tenants.size() == 1);
 }
 
+TEST_CASE("what is offered and admitted is the upstream's time") {
+  TenantShard shard(two_classes());
+  for (int i = 0; i < 15; ++i) shard.record_offered(kFirst, TenantId{7}, 20);
+  shard.record_offered(kFirst, TenantId{8}, 300);
+  shard.record_admitted(kFirst, 300);
+  shard.publish(kStart);
+  const Reading reading = read(shard, kFirst);
+  CHECK(reading.sums.requests == 16);
+  CHECK(reading.sums.offered == 600);
+  CHECK(reading.sums.admitted == 300);
+  CHECK(reading.demand(7) == 300);
+  CHECK(reading.demand(8) == 300);
+}
+
 TEST_CASE("counts halve in a second however often they are published") {
   for (const Duration step : {50ms, 250ms, 1000ms}) {
     TenantShard shard(two_classes());
     shard.publish(kStart);
-    for (int i = 0; i < 100; ++i) shard.record_offered(kFirst, TenantId{7});
-    for (int i = 0; i < 60; ++i) shard.record_admitted(kFirst);
+    for (int i = 0; i < 100; ++i) shard.record_offered(kFirst, TenantId{7}, 1);
+    for (int i = 0; i < 60; ++i) shard.record_admitted(kFirst, 1);
     for (Duration t = step; t <= 1s; t += step) shard.publish(kStart + t);
     const Reading reading = read(shard, kFirst);
     CHECK(reading.sums.offered == doctest::Approx(50));
@@ -88,8 +102,8 @@ TEST_CASE("counts halve in a second however often they are published") {
 TEST_CASE("a shard shows no more tenants than it tracks and never more demand than there was") {
   TenantShard shard(two_classes(16));
   for (std::uint64_t i = 0; i < 10000; ++i) {
-    shard.record_offered(kFirst, TenantId{1000 + i});
-    if (i % 4 == 0) shard.record_offered(kFirst, TenantId{1});
+    shard.record_offered(kFirst, TenantId{1000 + i}, 1);
+    if (i % 4 == 0) shard.record_offered(kFirst, TenantId{1}, 1);
   }
   shard.publish(kStart);
   const Reading reading = read(shard, kFirst);
@@ -105,8 +119,8 @@ TEST_CASE("without fairness a shard keeps nothing") {
   config::Config config = two_classes();
   config.tenants.fairness = false;
   TenantShard shard(config);
-  shard.record_offered(kFirst, TenantId{7});
-  shard.record_admitted(kFirst);
+  shard.record_offered(kFirst, TenantId{7}, 1);
+  shard.record_admitted(kFirst, 1);
   shard.publish(kStart);
   CHECK(read(shard, kFirst).sums.offered == 0);
   CHECK(read(shard, kFirst).tenants.empty());
@@ -117,7 +131,7 @@ TEST_CASE("a tick may read while the worker records and publishes") {
   std::atomic<bool> done{false};
   std::thread worker([&] {
     for (int round = 0; round < 2000; ++round) {
-      for (std::uint64_t i = 0; i < 100; ++i) shard.record_offered(kFirst, TenantId{i});
+      for (std::uint64_t i = 0; i < 100; ++i) shard.record_offered(kFirst, TenantId{i}, 1);
       shard.publish(kStart + round * 50ms);
     }
     done = true;

@@ -24,3 +24,9 @@ TEST_CASE("sharers without demand do not count and no demand at all is fair") {
   CHECK(max_min_fairness({}, {}) == 1);
   CHECK(max_min_fairness({10, 10}, {0, 0}) == 1);
 }
+
+TEST_CASE("shares in proportion to weights are fair") {
+  CHECK(max_min_fairness({90, 90, 90}, {30, 10, 5}, {3, 1, 0.5}) == doctest::Approx(1));
+  CHECK(max_min_fairness({90, 90, 90}, {30, 10, 5}) < 0.7);
+  CHECK(max_min_fairness({20, 90, 90}, {20, 10, 5}, {3, 1, 0.5}) == doctest::Approx(1));
+}
