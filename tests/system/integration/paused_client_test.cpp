@@ -21,17 +21,17 @@ namespace {
 
 constexpr const char* kSlotsTaken = R"(spillway_inflight{upstream="app"})";
 constexpr const char* kTakenBack = R"(spillway_slots_taken_back_total{phase="answer"})";
-constexpr std::size_t kLarge = 12'000'000;  // more than the buffers of both connections hold
+constexpr std::size_t kLargeBody = 12'000'000;  // more than the buffers of both connections hold
 // For how long a request of P0 may wait.
 constexpr Milliseconds kWait{4000};
 
 // Sends what ends in "large" in pieces of this size, and answers what ends in "held" when it is
 // told to.
-struct Backend {
-  explicit Backend(std::size_t its_piece) : piece(its_piece) {}
+struct LargeBackend {
+  explicit LargeBackend(std::size_t its_piece) : piece(its_piece) {}
 
   const std::size_t piece;
-  const std::string body = pattern(kLarge);
+  const std::string body = pattern(kLargeBody);
   ScriptedPeer peer{[this](PeerConnection& proxy) {
     while (const auto request = proxy.read_request()) {
       if (!request->target().ends_with("large")) {
@@ -67,16 +67,16 @@ nlohmann::json with(const ScriptedPeer& peer, int slots, std::size_t memory, std
 }
 
 // Keeps somebody waiting for a slot: asks again and again, on so many connections.
-class Crowd {
+class WaitingCrowd {
  public:
-  Crowd(const ProxyUnderTest& proxy, int size) {
+  WaitingCrowd(const ProxyUnderTest& proxy, int size) {
     for (int n = 0; n < size; ++n)
       threads_.emplace_back([this, port = proxy.port()] {
         RawClient one(port);
         while (!is_over_) served_ += one.ask(get("/quick")).status() == 200 ? 1 : 0;
       });
   }
-  ~Crowd() {
+  ~WaitingCrowd() {
     is_over_ = true;
     for (std::thread& each : threads_) each.join();
   }
@@ -124,7 +124,7 @@ std::string take_slowly(RawClient& client, std::size_t each, int times) {
     got += client.read_bytes(each);
     never.wait(Milliseconds{100});
   }
-  return got + client.read_bytes(kLarge - got.size());
+  return got + client.read_bytes(kLargeBody - got.size());
 }
 
 }  // namespace
@@ -136,9 +136,9 @@ TEST_CASE("P0 gets a slot in time behind a line of P0 clients that take nothing"
     std::size_t piece;
   };
   // Of small pieces a pipe is full with few bytes in it.
-  for (const auto& [clients, piece] : {Case{12 * kSlots, kLarge}, Case{10 * kSlots, 1000}}) {
+  for (const auto& [clients, piece] : {Case{12 * kSlots, kLargeBody}, Case{10 * kSlots, 1000}}) {
     CAPTURE(piece);
-    Backend backend(piece);
+    LargeBackend backend(piece);
     const ProxyUnderTest proxy(with(backend.peer, kSlots, 0, 0));
     std::vector<RawClient> line;
     for (int n = 0; n < clients; ++n) line.emplace_back(proxy.port(), 4096).send(get("/large"));
@@ -154,7 +154,7 @@ TEST_CASE("P0 gets a slot in time behind a line of P0 clients that take nothing"
 TEST_CASE("P0 is served by fewer workers than slots while P0 clients that take nothing come back") {
   constexpr int kWorkers = 4;
   std::counting_semaphore<kWorkers> workers(kWorkers);
-  const std::string body = pattern(kLarge);
+  const std::string body = pattern(kLargeBody);
   ScriptedPeer peer([&](PeerConnection& proxy) {
     while (const auto request = proxy.read_request()) {
       workers.acquire();
@@ -186,12 +186,12 @@ TEST_CASE("P0 is served by fewer workers than slots while P0 clients that take n
 TEST_CASE("a slow client keeps a response for which there is room, however many wait") {
   for (const bool in_memory : {true, false}) {
     CAPTURE(in_memory);
-    Backend backend(kLarge);
-    const std::size_t room = 2 * kLarge;
+    LargeBackend backend(kLargeBody);
+    const std::size_t room = 2 * kLargeBody;
     const ProxyUnderTest proxy(with(backend.peer, 2, in_memory ? room : 0, in_memory ? 0 : room));
     std::vector<RawClient> slow;
     for (int n = 0; n < 2; ++n) slow.emplace_back(proxy.port(), 65'536).send(get("/large"));
-    const Crowd crowd(proxy, 8);
+    const WaitingCrowd crowd(proxy, 8);
     for (RawClient& one : slow) {
       CHECK(one.read_head().status() == 200);
       CHECK((take_slowly(one, 5000, 10) == backend.body));  // 50 kB/s
@@ -203,21 +203,21 @@ TEST_CASE("a slow client keeps a response for which there is room, however many 
 
 TEST_CASE(
     "a client that pauses keeps a response for which there is room, however short others wait") {
-  Backend backend(kLarge);
+  LargeBackend backend(kLargeBody);
   // 36 ms of pause.
-  const ProxyUnderTest proxy(with(backend.peer, 1, 0, 2 * kLarge, Milliseconds{500}));
+  const ProxyUnderTest proxy(with(backend.peer, 1, 0, 2 * kLargeBody, Milliseconds{500}));
   for (int n = 0; n < 8; ++n) {
     RawClient slow(proxy.port(), 4096);
     CHECK(slow.send(get("/large")).read_head().status() == 200);
     CHECK(proxy.metric_becomes("spillway_slots_awaiting_client", 1));
     CHECK(RawClient(proxy.port()).ask(get("/quick")).body == "done");
-    CHECK((slow.read_bytes(kLarge) == backend.body));
+    CHECK((slow.read_bytes(kLargeBody) == backend.body));
   }
   CHECK(proxy.metric(kTakenBack) == 0);
 }
 
 TEST_CASE("a client that takes nothing keeps its slot as long as none waits for it") {
-  Backend backend(kLarge);
+  LargeBackend backend(kLargeBody);
   const ProxyUnderTest proxy(with(backend.peer, 2, 0, 0));
   RawClient dawdler(proxy.port(), 4096);
   CHECK(dawdler.send(get("/large")).read_head().status() == 200);
@@ -228,12 +228,12 @@ TEST_CASE("a client that takes nothing keeps its slot as long as none waits for 
     CHECK(other.ask(get("/quick")).body == "done");
     never.wait(Milliseconds{100});
   }
-  CHECK((dawdler.read_bytes(kLarge) == backend.body));
+  CHECK((dawdler.read_bytes(kLargeBody) == backend.body));
   CHECK(proxy.metric(kTakenBack) == 0);
 }
 
 TEST_CASE("a client that takes much pauses for a while, though others wait and no room is left") {
-  Backend backend(kLarge);
+  LargeBackend backend(kLargeBody);
   const ProxyUnderTest proxy(with(backend.peer, 1, 0, 0));
   RawClient quick(proxy.port(), 65'536);
   CHECK(quick.send(get("/large")).read_head().status() == 200);
@@ -243,7 +243,7 @@ TEST_CASE("a client that takes much pauses for a while, though others wait and n
   CHECK(proxy.metric_becomes(R"(spillway_queue_depth{upstream="app",class="P0"})", 1));
   const Event never;
   never.wait(kWait / 8);  // half of the time for which it may
-  got += quick.read_bytes(kLarge - got.size());
+  got += quick.read_bytes(kLargeBody - got.size());
   CHECK((got == backend.body));
   CHECK(other.read_response().body == "done");
   CHECK(proxy.metric(kTakenBack) == 0);
@@ -251,7 +251,7 @@ TEST_CASE("a client that takes much pauses for a while, though others wait and n
 
 TEST_CASE(
     "a client that took nothing loses its next slot at once, and no other loses it for that") {
-  Backend backend(kLarge);
+  LargeBackend backend(kLargeBody);
   const ProxyUnderTest proxy(with(backend.peer, 8, 0, 0));
   const auto fill = [&](int count, const char* from) {
     std::vector<RawClient> all;
