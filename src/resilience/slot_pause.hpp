@@ -30,8 +30,9 @@ struct Taking {
 
 // Longer than a delayed acknowledgement. A full window is acknowledged at once by who reads it.
 inline constexpr Duration kAcknowledges = std::chrono::milliseconds(40);
-// A client that delays all that it says cannot make it longer than that.
-inline constexpr Duration kLongestRoundTrip = std::chrono::milliseconds(100);
+// A client that delays all that it says cannot make it longer than that, the way to the other side
+// of the world and back.
+inline constexpr Duration kLongestRoundTrip = std::chrono::milliseconds(300);
 
 // For how long a client that is to take more has not, for its own sake: its receive window is
 // closed or full, or it answers nothing for much longer than a round trip takes. Zero: it does not
@@ -50,16 +51,18 @@ class SlotPause {
   // of them for as long as `waited`.
   void look(Duration paused, Duration waited, const SlotTerms& terms, TimePoint now) {
     unearned_ = std::max(unearned_, -terms.max_credit);
-    const Duration unseen = last_look_ == kNever ? waited : now - last_look_;
-    unearned_ += std::clamp(unseen, Duration{0}, paused);
+    const Duration unseen = now - last_look_;
+    // Where any pause is allowed, none of it counts.
+    if (terms.max_pause != SlotTerms::kAnyPause)
+      unearned_ +=
+          std::clamp(is_in_round_ ? unseen : std::min(waited, unseen), Duration{0}, paused);
     last_look_ = now;
+    is_in_round_ = true;
     is_paused_ = paused > Duration{0};
   }
-  // None waits, or it is not the client for whom the slot waits.
-  void end_round() {
-    last_look_ = kNever;
-    is_paused_ = false;
-  }
+  // None waits, or it is not the client for whom the slot waits. What has counted does not count
+  // again in the next round.
+  void end_round() { is_in_round_ = is_paused_ = false; }
   void took(std::uint64_t bytes, const SlotTerms& terms) {
     if (terms.rate == 0 || bytes == 0) return;
     taken_ += bytes;
@@ -79,7 +82,8 @@ class SlotPause {
 
   std::uint64_t taken_ = 0;
   Duration unearned_{};  // below zero: earned ahead
-  TimePoint last_look_ = kNever;
+  TimePoint last_look_{};
+  bool is_in_round_ = false;
   bool is_paused_ = false;  // then
 };
 

@@ -33,12 +33,6 @@ struct SlotLoad {
   static constexpr std::uint32_t kAllSlots = ~std::uint32_t{0};
 };
 
-// What is known of a client from its former requests.
-enum class Standing : std::uint8_t {
-  unknown,
-  paused_lately,  // one lost its slot for a pause (slot_pause.hpp)
-};
-
 struct SlotTerms {
   // Of a MinRate (min_rate.hpp):
   std::uint64_t rate = 0;  // bytes per second; 0: no minimum
@@ -119,9 +113,8 @@ constexpr double scarcity(const SlotLoad& load) {
 // Time for pauses is given once to all that hold slots while a request waits, and not to each of
 // them anew: the later its turn comes the less is left. So clients that pause one after the other,
 // as many as there are, keep nothing waiting for much longer than one of them could.
-constexpr Duration max_pause(Duration longest_wait, const SlotLoad& load, Standing standing) {
+constexpr Duration max_pause(Duration longest_wait, const SlotLoad& load) {
   if (load.waiting == 0 || load.only_lower_wait) return SlotTerms::kAnyPause;
-  if (standing == Standing::paused_lately) return kLeastPause;
   SlotLoad served = load;
   served.slots = std::min(load.slots, load.serves);
   served.only_for_pauses = false;
@@ -134,14 +127,13 @@ constexpr Duration max_pause(Duration longest_wait, const SlotLoad& load, Standi
 
 // `rate`: what is asked for while slots are not scarce. `longest_wait`: how long a request of the
 // highest class may wait for a slot.
-constexpr SlotTerms slot_terms(std::uint64_t rate, Duration longest_wait, const SlotLoad& load,
-                               Standing standing = Standing::unknown) {
+constexpr SlotTerms slot_terms(std::uint64_t rate, Duration longest_wait, const SlotLoad& load) {
   const double scarce = scarcity(load);
   const Duration least = std::clamp(longest_wait / 2, kLeastSlotCredit, kSlotGrace);
   const double times = 1 + (kSteepestSlotRate - 1) * scarce;
   return {.rate = static_cast<std::uint64_t>(static_cast<double>(rate) * times),
           .max_credit = kSlotCredit - from_seconds(to_seconds(kSlotCredit - least) * scarce),
-          .max_pause = max_pause(longest_wait, load, standing)};
+          .max_pause = max_pause(longest_wait, load)};
 }
 
 }  // namespace spillway::resilience

@@ -68,14 +68,6 @@ bool Http1Session::dechunks(const http::Framing& framing) const {
   return head_.version == 10 && framing.kind == http::Framing::Kind::chunked;
 }
 
-// At the connection limit: whether the connection ends with the response that is being written. A
-// client that pipelines repeats what is not answered (RFC 9112 section 9.3.2).
-bool Http1Session::makes_room() {
-  if (services_.ending_responses == 0 || next_ != Next::keep || has_unread_body()) return false;
-  --services_.ending_responses;
-  return true;
-}
-
 // `write(TextWriter&)` writes the head.
 template <class Write>
 bool Http1Session::start(unsigned status, const Write& write) {
@@ -91,8 +83,7 @@ bool Http1Session::start_relayed(const http::ResponseHead& head, http::Forwarded
   with.client_version = head_.version;
   with.dechunk = dechunks(head.framing);
   const bool ends_by_close = with.dechunk || head.framing.kind == http::Framing::Kind::until_close;
-  if (!head_.keep_alive || services_.draining || ends_by_close || makes_room())
-    close_after_response();
+  if (!head_.keep_alive || services_.draining || ends_by_close) close_after_response();
   with.keep_alive = next_ == Next::keep;
   return start(head.status,
                [&](TextWriter& out) { return http::write_response_head(out, head, with); });
@@ -100,7 +91,7 @@ bool Http1Session::start_relayed(const http::ResponseHead& head, http::Forwarded
 
 bool Http1Session::start_cached(const http::StoredHead& head, bool not_modified,
                                 http::ForwardedResponse with) {
-  if (!head_.keep_alive || services_.draining || makes_room()) close_after_response();
+  if (!head_.keep_alive || services_.draining) close_after_response();
   response_.is_relayed = false;
   with.client_version = head_.version;
   with.keep_alive = next_ == Next::keep;
@@ -138,7 +129,7 @@ void Http1Session::plan_local_reply(bool may_keep) {
   response_.is_relayed = false;
   const bool keeps = head_.keep_alive && may_keep && !services_.draining && next_ == Next::keep;
   const bool is_next_known = keeps && (is_body_started_ ? body_.done() : skip_body());
-  if (!is_next_known || makes_room()) close_after_response();
+  if (!is_next_known) close_after_response();
 }
 
 // Finds where the next request begins behind an unread body. False if the body is too large to skip

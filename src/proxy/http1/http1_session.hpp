@@ -133,7 +133,6 @@ class Http1Session final : public ClientSession, public Swept {
     std::size_t consumed = 0;  // of the received bytes
   };
   CheckedPiece check_body(std::string_view received, char* out);
-  bool makes_room();
   void plan_local_reply(bool may_keep);
   bool skip_body();
   template <class Write>
@@ -141,7 +140,6 @@ class Http1Session final : public ClientSession, public Swept {
   bool abort_if_client_too_slow(TimePoint now);
   std::optional<resilience::SlotLoad> update_slot_terms(TimePoint now);
   bool gives_slot_to_others(const resilience::SlotLoad& load, TimePoint now);
-  std::optional<IpAddress> counted_client() const;
   bool sends_too_slowly_for_space(TimePoint now);
   bool abort_if_too_slow_for_space(TimePoint now);
 

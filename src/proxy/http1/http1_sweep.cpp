@@ -1,6 +1,5 @@
 // What a worker's sweep does to a session (swept.hpp).
 #include "proxy/http1/http1_session.hpp"
-#include "proxy/request/context/counted_client.hpp"
 
 namespace spillway::proxy {
 
@@ -37,11 +36,8 @@ std::optional<resilience::SlotLoad> Http1Session::update_slot_terms(TimePoint no
   RequestBody& body = exchange_->body();
   if (rate_.slot_deadline() == kNever && body.slot_deadline() == kNever) return std::nullopt;
   const std::optional<resilience::SlotLoad> load = exchange_->admission().slot_contention();
-  const auto client = load ? counted_client() : std::nullopt;
-  const bool paused_lately = client && services_.slot_watch.pausing_clients.is_noted(*client, now);
-  const resilience::SlotTerms terms = exchange_->admission().slot_terms(
-      load.value_or(resilience::SlotLoad{}),
-      paused_lately ? resilience::Standing::paused_lately : resilience::Standing::unknown);
+  const resilience::SlotTerms terms =
+      exchange_->admission().slot_terms(load.value_or(resilience::SlotLoad{}));
   rate_.set_slot_terms(terms, client_->descriptor(), now);
   body.set_slot_terms(terms, now);
   load ? services_.slot_watch.begin(now) : rate_.end_round();
@@ -64,17 +60,10 @@ bool Http1Session::gives_slot_to_others(const resilience::SlotLoad& load, TimePo
     parking_.wake(Wake::timeout);
     return true;
   }
-  const bool paused = pause.is_too_long(rate_.slot_terms());
-  if (earns && !paused) return false;
-  const std::optional<IpAddress> client = paused ? counted_client() : std::nullopt;
-  if (client) services_.slot_watch.pausing_clients.note(*client, now);
+  if (earns && !pause.is_too_long(rate_.slot_terms())) return false;
   services_.gauges.slots_back_from_takers.add();
   parking_.wake(Wake::cancelled);
   return true;
-}
-
-std::optional<IpAddress> Http1Session::counted_client() const {
-  return proxy::counted_client(exchange_->request());
 }
 
 // Whether a client sends its body too slowly to keep its disk space while other bodies find none.

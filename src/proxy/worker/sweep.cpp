@@ -11,7 +11,7 @@ namespace {
 // answered, with `Connection: close`, instead of reset.
 constexpr Milliseconds kDrainGrace{1000};
 // At the connection limit one connection in so many is closed a pass, if it is idle or its client
-// silent, else with its next response, so that others are accepted.
+// silent, so that others are accepted.
 constexpr std::int64_t kOneInSoMany = 64;
 constexpr std::uint32_t kSweepsASecond = 20;
 
@@ -231,19 +231,14 @@ void Sweep::close_idle(TimePoint now) {
     client.IdleHook::unlink();
     client.close();
   }
-  services_.ending_responses = 0;
-  if (makes_room > 0) {
-    const auto most = static_cast<std::size_t>(makes_room);
-    services_.ending_responses = most - end_silent(now, most);
-  }
+  if (makes_room > 0) end_silent(now, static_cast<std::size_t>(makes_room));
   for (LocalGeneration& local : lists_.generations) {
     for (UpstreamPool& pool : local.pools()) pool.close_idle_since(now - idle_timeout);
   }
 }
 
 // Ends `most` silent sessions: those whose clients lose least, of these the longest silent ones.
-// Returns how many there were.
-std::size_t Sweep::end_silent(TimePoint now, std::size_t most) {
+void Sweep::end_silent(TimePoint now, std::size_t most) {
   silent_.clear();
   for (Http1Session& session : lists_.sessions) {
     if (const Silence silence = session.silence(now); silence.gives_way(now))
@@ -255,9 +250,7 @@ std::size_t Sweep::end_silent(TimePoint now, std::size_t most) {
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     silent_.erase(end, silent_.end());
   }
-  const std::size_t ended = silent_.size();
   for (const auto& [silence, session] : silent_) session->give_way(silence.at);
-  return ended;
 }
 
 }  // namespace spillway::proxy

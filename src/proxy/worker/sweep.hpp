@@ -4,9 +4,8 @@
 // oldest new request has waited), expires waiters at the gates, resumes exchanges whose pause
 // before a retry is over, looks at clients for whose slots others wait. Every 50 ms: ends waits
 // past their deadline, detects clients that left, closes connections idle for longer than
-// idle_timeout_ms. While others are not accepted for want of room, it closes some that are idle, or
-// whose clients are silent (silence.hpp); if there are too few, some end with their next response.
-// Every second: frees what a burst has left in the pools.
+// idle_timeout_ms, and some that are idle, or whose clients are silent (silence.hpp), while others
+// are not accepted for want of room. Every second: frees what a burst has left in the pools.
 #pragma once
 
 #include <poll.h>
@@ -76,7 +75,7 @@ class Sweep {
   void break_tunnels();
   void publish_ages(TimePoint now);
   void close_idle(TimePoint now);
-  std::size_t end_silent(TimePoint now, std::size_t most);
+  void end_silent(TimePoint now, std::size_t most);
 
   Services& services_;
   SweptLists& lists_;

@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <deque>
-#include <list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -149,38 +148,6 @@ TEST_CASE("in a full house a body whose request holds a slot does not give way")
   RawClient newcomer(proxy.port());
   CHECK_FALSE(newcomer.send("BAD\r\n\r\n").has_bytes(2500ms));
   CHECK(ended(uploading) == 0);
-}
-
-// They are idle for a moment at a time. Each request is answered, but those pipelined behind one
-// whose response ends the connection.
-TEST_CASE("in a full house of clients that ask again and again some end with a response") {
-  CountingBackend backend({});
-  const ProxyUnderTest proxy(backend.address(), house());
-  const std::string relayed = get("/"), own = "OPTIONS *" + kHost + "Max-Forwards: 0\r\n\r\n";
-  for (const std::vector<std::string>& requests :
-       {std::vector{relayed}, std::vector{own}, std::vector{relayed, own}}) {
-    CAPTURE(requests.size());
-    std::list<RawClient> asking;
-    for (int n = 0; n < kMost; ++n)
-      CHECK(asking.emplace_back(proxy.port()).ask(own).status() == 200);
-    RawClient newcomer(proxy.port());
-    newcomer.send("BAD\r\n\r\n");
-    for (const Deadline soon(kAPlaceWasMade); !newcomer.has_bytes(0ms) && !soon.passed();) {
-      std::erase_if(asking, [&](RawClient& one) {
-        one.send(requests.front() + (requests.size() > 1 ? requests.back() : ""));
-        for (std::size_t n = 0; n < requests.size(); ++n) {
-          const Message response = one.read_response();
-          CHECK(response.status() == 200);
-          if (response.field("Connection") == "close") return one.is_closed();
-        }
-        return false;
-      });
-    }
-    CHECK(newcomer.has_bytes(0ms));
-    CHECK(asking.size() < kMost);
-    CHECK(asking.size() >= kMost - 3);  // no more than there is need for
-    for (RawClient& one : asking) CHECK(one.ask(relayed).status() == 200);
-  }
 }
 
 TEST_CASE("silence behind an answer and in a body is left alone while there is room") {

@@ -249,33 +249,4 @@ TEST_CASE("a client that takes much pauses for a while, though others wait and n
   CHECK(proxy.metric(kTakenBack) == 0);
 }
 
-TEST_CASE(
-    "a client that took nothing loses its next slot at once, and no other loses it for that") {
-  LargeBackend backend(kLargeBody);
-  const ProxyUnderTest proxy(with(backend.peer, 8, 0, 0));
-  const auto fill = [&](int count, const char* from) {
-    std::vector<RawClient> all;
-    for (int n = 0; n < count; ++n) all.emplace_back(proxy.port(), 4096, from).send(get("/large"));
-    for (RawClient& one : all) CHECK(one.read_head().status() == 200);
-    return all;
-  };
-  const auto all_wait = [&] { return proxy.metric_becomes("spillway_slots_awaiting_client", 8); };
-  RawClient payer(proxy.port(), 0, "127.0.0.4");
-  {
-    const auto first = fill(8, "127.0.0.2");
-    CHECK(all_wait());
-    CHECK(payer.ask(get("/pay")).body == "done");
-    CHECK(proxy.metric(kTakenBack) == 1);
-  }
-  CHECK(proxy.metric_becomes(kSlotsTaken, 0));
-  // The others came before it, and there is still time for their pauses.
-  const auto others = fill(7, "127.0.0.3");
-  auto again = fill(1, "127.0.0.2");
-  CHECK(all_wait());
-  CHECK(payer.ask(get("/pay")).body == "done");
-  CHECK(proxy.metric(kTakenBack) == 2);
-  again.front().read_to_end();
-  CHECK(again.front().was_reset());
-}
-
 }  // namespace spillway::support

@@ -69,7 +69,7 @@ TEST_CASE("a client pauses if its window is closed, or if it answers nothing for
       {"it is full, and far away",
        {.left = 1, .is_window_full = true, .round_trip = 90ms, .still = 180ms},
        0s},
-      {"no one is as far away", {.left = 1, .round_trip = 10s, .still = 300ms}, 60ms},
+      {"no one is as far away", {.left = 1, .round_trip = 10s, .still = 700ms}, 60ms},
       {"nothing is known", {}, 0s},
   };
   for (const Case& each : cases) {

@@ -127,21 +127,10 @@ TEST_CASE("the longer others have waited the less time is left for pauses, to al
   };
   for (const Case& each : cases) {
     CAPTURE(each.name);
-    const Duration pause = max_pause(each.longest_wait, each.load, Standing::unknown);
+    const Duration pause = max_pause(each.longest_wait, each.load);
     CHECK(to_seconds(pause) == doctest::Approx(to_seconds(each.pause)).epsilon(0.01));
     CHECK(slot_terms(kRate, each.longest_wait, each.load).max_pause == pause);
   }
-}
-
-TEST_CASE("a client that paused lately has no time for another pause while others wait") {
-  const SlotLoad few{.slots = 16, .awaiting_client = 1, .waiting = 1};
-  CHECK(max_pause(500ms, few, Standing::unknown) == SlotTerms::kAnyPause);
-  CHECK(max_pause(500ms, few, Standing::paused_lately) == kLeastPause);
-  CHECK(max_pause(500ms, {.slots = 16}, Standing::paused_lately) == SlotTerms::kAnyPause);
-  // What it has to move is not more than for others.
-  const SlotTerms terms = slot_terms(kRate, 500ms, few, Standing::paused_lately);
-  CHECK(terms.rate == slot_terms(kRate, 500ms, few).rate);
-  CHECK(terms.max_credit == slot_terms(kRate, 500ms, few).max_credit);
 }
 
 TEST_CASE("for lower classes no more is asked for than a slot is worth while there are plenty") {

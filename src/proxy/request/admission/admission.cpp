@@ -317,10 +317,9 @@ void Admission::release_slot(TimePoint now) {
   slot_.release(now);
 }
 
-resilience::SlotTerms Admission::slot_terms(const resilience::SlotLoad& load,
-                                            resilience::Standing standing) const {
+resilience::SlotTerms Admission::slot_terms(const resilience::SlotLoad& load) const {
   return resilience::slot_terms(request_.limits().slot_rate_bytes,
-                                request_.config().classes.front().max_wait, load, standing);
+                                request_.config().classes.front().max_wait, load);
 }
 
 void Admission::record_unanswered(TimePoint now) {

@@ -85,8 +85,7 @@ class Admission {
   void set_slot_wait(SlotWait wait, Duration waited = {}) { slot_.set_wait(wait, waited); }
   void on_response_head(TimePoint now) { slot_.on_response_head(now); }
   // What its client has to move to keep it.
-  resilience::SlotTerms slot_terms(const resilience::SlotLoad& load,
-                                   resilience::Standing standing) const;
+  resilience::SlotTerms slot_terms(const resilience::SlotLoad& load) const;
   // The upstream has served the request.
   void release_slot(TimePoint now);
   // The upstream was not asked: its slot and token are another's.

@@ -32,9 +32,10 @@ resilience::Taking taking(int socket, std::uint64_t left, Duration still) {
   tcp_info info{};
   socklen_t size = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+  const bool is_waiting = has_unsent(socket);  // behind a closed window there is always something
   return {.left = left,
-          .is_in_flight = info.tcpi_unacked > 0,
-          .is_window_full = info.tcpi_unacked < info.tcpi_snd_cwnd && has_unsent(socket),
+          .is_in_flight = info.tcpi_unacked > 0 || !is_waiting,
+          .is_window_full = info.tcpi_unacked < info.tcpi_snd_cwnd && is_waiting,
           .round_trip = std::chrono::microseconds(info.tcpi_rtt),
           .still = still};
 }

@@ -24,7 +24,6 @@
 #include "proxy/request/owner/owned.hpp"
 #include "proxy/request/owner/tunnel_permit.hpp"
 #include "resilience/token_bucket.hpp"
-#include "traffic/client/pausing_clients.hpp"
 
 namespace spillway::proxy {
 
@@ -118,13 +117,12 @@ class RecentEvents {
   resilience::TokenBucket temp_file_lines_;
 };
 
-// The clients for which slots wait, while others wait for these.
+// Slots wait for clients, and others for these slots.
 struct SlotWatch {
-  // The sweep looks at them every 10 ms for a while.
+  // The sweep looks at these clients every 10 ms for a while.
   void begin(TimePoint now) { until = now + std::chrono::seconds(1); }
   bool is_on(TimePoint now) const { return now < until; }
 
-  traffic::PausingClients pausing_clients;
   TimePoint until{};
 };
 
@@ -148,10 +146,7 @@ struct Services {
   WallClock wall_clock{};
   RecentEvents recent{};
   std::uint32_t pausing = 0;  // exchanges that pause before a retry
-  // At the connection limit: how many of the next responses end their connections, since too few of
-  // these are idle, or their clients silent. Set by the sweep.
-  std::size_t ending_responses = 0;
-  SlotWatch slot_watch{traffic::PausingClients(memory_of_clients.key())};
+  SlotWatch slot_watch{};
   bool draining = false;
 
   // When the event began that is handled now: what a request waits for and has taken is measured by
