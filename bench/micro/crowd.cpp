@@ -35,8 +35,8 @@ std::unique_ptr<overload::TenantShard> shard_after(std::span<const TenantId> req
   const ClassId lowest{static_cast<std::uint8_t>(config.classes.size() - 1)};
   auto shard = std::make_unique<overload::TenantShard>(config);
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    shard->record_offered(lowest, requests[i]);
-    if (i % 4 == 0) shard->record_admitted(lowest);
+    shard->record_offered(lowest, requests[i], 1);
+    if (i % 4 == 0) shard->record_admitted(lowest, 1);
   }
   shard->publish(TimePoint{} + std::chrono::hours(1));
   return shard;

@@ -44,7 +44,7 @@ void record(benchmark::State& state, std::size_t tenants, Crowd crowd) {
   const double before = offered(*shard);
   std::size_t next = 0;
   for (auto _ : state) {
-    shard->record_offered(kLowest, requests[next++ % requests.size()]);
+    shard->record_offered(kLowest, requests[next++ % requests.size()], 1);
     benchmark::ClobberMemory();
   }
   shard->publish(TimePoint{} + std::chrono::hours(1));
