@@ -235,6 +235,23 @@ TEST_CASE("numbers of jobs that are given anew lose no job") {
   check_all(shop, 1000, 1100);
 }
 
+TEST_CASE("a number that is given anew to a blocked job does not lose it") {
+  ClaimShop shop;
+  shop.accept(1, jobs::Digest{7});
+  shop.accept(1000);
+  shop.write_all();
+  shop.cancel(1, 1001);
+  shop.pass(2h);
+  shop.ask(Sweep{2000});
+  REQUIRE(shop.number("SELECT count(*) FROM jobs") == 1);
+  shop.open();
+  shop.accept(1, jobs::Digest{7});
+  CHECK(shop.number("SELECT max(seq) FROM jobs WHERE blocked = 1") == 2);
+  shop.cancel(0, 1);
+  shop.open();
+  CHECK(shop.claim(1001 % kLanes, 10) == std::vector<jobs::JobId>{job_id(1001)});
+}
+
 TEST_CASE("a clock that is set back leaves the order of jobs that may be claimed") {
   ClaimShop shop;
   shop.accept(kManyJobs);
