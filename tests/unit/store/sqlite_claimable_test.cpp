@@ -108,6 +108,11 @@ class ClaimShop {
     number("UPDATE settings SET written_to = (SELECT max(seq) FROM jobs)");
     open();
   }
+  // A row of job n in the table, whatever its state.
+  void add_row(std::uint64_t n) const {
+    number("INSERT INTO claimable SELECT rank, route, tenant, due, seq FROM jobs WHERE seq = " +
+           std::to_string(n + 1));
+  }
   // As a file was that was written before there was the table.
   void make_first_version() {
     close();
@@ -197,6 +202,16 @@ TEST_CASE("a job that waits again may be claimed after a restart, wherever it wa
     CHECK(shop.claim(1, 10) == jobs_of(1, 0, 10));
     CHECK(shop.written() == 0);
   }
+  SUBCASE("in the table, though a row of it is there") {
+    shop.accept(10);
+    shop.open();
+    CHECK(shop.claim(1, 1) == jobs_of(1, 0, kLanes));
+    shop.add_row(1);
+    CHECK(shop.retry(1, 0ms));
+    CHECK(shop.written() == 1);
+    shop.open();
+    CHECK(shop.claim(1, 10) == jobs_of(1, 0, 10));
+  }
   SUBCASE("in the table") {
     shop.accept(10);
     shop.write_all();
@@ -207,6 +222,21 @@ TEST_CASE("a job that waits again may be claimed after a restart, wherever it wa
     shop.open();
     CHECK(shop.claim(1, 10) == jobs_of(1, 0, 10));
   }
+}
+
+TEST_CASE("a row of a job that does not wait, or is blocked, leases nothing and is removed") {
+  ClaimShop shop;
+  shop.accept(10);
+  shop.accept(2, jobs::Digest{7});  // jobs 10 and 11: the second is blocked
+  shop.cancel(1, 2);
+  shop.add_row(1);
+  shop.add_row(11);
+  CHECK(shop.claim(1, 10) == std::vector<jobs::JobId>{job_id(6)});
+  CHECK(shop.number("SELECT state FROM jobs WHERE seq = 2") ==
+        static_cast<std::int64_t>(jobs::JobState::cancelled));
+  CHECK(shop.written() == 0);
+  shop.cancel(10, 11);
+  CHECK(shop.claim(1, 10) == std::vector<jobs::JobId>{job_id(11)});
 }
 
 TEST_CASE("a position counts jobs in the table and those that were accepted last") {
