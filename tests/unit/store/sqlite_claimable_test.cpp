@@ -116,7 +116,6 @@ class ClaimShop {
   // As a file was that was written before there was the table.
   void make_first_version() {
     close();
-    number("ALTER TABLE jobs ADD COLUMN ready INTEGER");
     number(
         "UPDATE jobs SET ready = CASE WHEN state IN (0, 2) AND blocked = 0 THEN due ELSE NULL END");
     number(
