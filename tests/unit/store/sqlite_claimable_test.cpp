@@ -33,6 +33,10 @@ class ClaimShop {
     epoch_ = ask(Join{"shop", 24h}).epoch;
   }
   void close() { opened_.store.reset(); }
+  // Why another key does not open it; it is closed.
+  std::string refusal() const {
+    return open_store("sqlite:jobs.db", directory_.path(), Key{{1}}).failure.text;
+  }
 
   void execute(std::vector<Command>& batch) {
     std::vector<Command*> commands;
@@ -289,6 +293,14 @@ TEST_CASE("a clock that is set back leaves the order of jobs that may be claimed
   SUBCASE("at once") {}
   SUBCASE("after a restart") { shop.open(); }
   check_all(shop, 0, kManyJobs + 10);
+}
+
+TEST_CASE("a file of the first version with jobs of another key is not migrated") {
+  ClaimShop shop;
+  shop.accept(1);
+  shop.make_first_version();
+  CHECK(shop.refusal().find("another key_file") != std::string::npos);
+  CHECK(shop.number("PRAGMA user_version") == 1);
 }
 
 TEST_CASE("what may be claimed in a file of the first version may be claimed") {
