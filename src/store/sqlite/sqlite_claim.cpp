@@ -88,7 +88,7 @@ void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
   const std::optional<std::int64_t> route = ledger_.find(command.lane.route);
   if (!route || !is_registered_.with(command.epoch).next()) return;
   const auto tenant = static_cast<std::int64_t>(command.lane.tenant);
-  std::vector<Entry> found;
+  std::vector<Entry> found, stale;
   std::vector<jobs::JobState> states;
   {
     std::size_t expired = 0;
@@ -99,7 +99,10 @@ void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
       const std::optional<Entry> next = scan.next();
       if (!next || time_of(next->due) > now) break;
       Rows rows = claimed_.with(next->seq);
-      if (!rows.next()) continue;
+      if (!rows.next()) {
+        stale.push_back(*next);
+        continue;
+      }
       if (time_of(rows.number(4)) <= now) {
         ++expired;
         continue;
@@ -115,6 +118,7 @@ void SqliteClaim::operator()(Claim& command, jobs::WallTime now) {
       states.push_back(static_cast<jobs::JobState>(rows.number(11)));
     }
   }
+  for (const Entry& entry : stale) claimable_.remove(entry);
   for (std::size_t n = 0; n < found.size(); ++n) {
     lease_.execute(found[n].seq, command.epoch);
     claimable_.remove(found[n]);

@@ -86,14 +86,18 @@ void SqliteClaimable::write_down(std::span<const Entry> entries) {
   });
 }
 
-// SQLite gives numbers anew once the jobs that had the highest ones are deleted.
+// SQLite gives numbers anew once the jobs that had the highest ones are deleted. A blocked job has
+// no entry yet, but once it has one, that may be in memory alone: `written_to` must not say that it
+// is in the table.
+void SqliteClaimable::accepted(std::int64_t seq) {
+  newest_ = seq;
+  round_ = std::min(round_, seq - 1);
+  if (written_to_ < seq) return;
+  written_to_ = seq - 1;
+  is_changed_ = true;
+}
+
 void SqliteClaimable::add_new(const Entry& entry) {
-  newest_ = entry.seq;
-  round_ = std::min(round_, entry.seq - 1);
-  if (written_to_ >= entry.seq) {
-    written_to_ = entry.seq - 1;
-    is_changed_ = true;
-  }
   recent_.insert(entry);
   ++added_;
 }

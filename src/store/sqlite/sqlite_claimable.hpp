@@ -40,7 +40,8 @@ class SqliteClaimable {
   void load();   // after opening, and when a transaction was rolled back
   void write();  // before a transaction's end
 
-  void add_new(const Entry& entry);    // its job was accepted in this transaction
+  void accepted(std::int64_t seq);     // in this transaction, also if the job is blocked
+  void add_new(const Entry& entry);    // behind accepted()
   void add_again(const Entry& entry);  // of any other
   void remove(const Entry& entry);
   void turn_back(std::int64_t now, std::int64_t by);

@@ -73,6 +73,7 @@ void SqliteInserts::write_requests(std::span<const One> part) {
     rows.add(one.seq, blob(one.job->head), blob(one.job->body));
   });
   for (const One& one : part) {
+    claimable_.accepted(one.seq);
     if (one.place.is_blocked) continue;
     claimable_.add_new(
         {one.job->lane.rank, one.place.route, one.tenant(), number_of(one.job->accepted), one.seq});

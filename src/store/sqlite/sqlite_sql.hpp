@@ -42,8 +42,9 @@ inline constexpr const char* kNextLane =
 inline constexpr const char* kOfLane =
     "SELECT rank, route, tenant, due, seq FROM claimable"
     " WHERE rank = ?1 AND route = ?2 AND tenant = ?3 ORDER BY due, seq";
+// A row that is there already must not fail the transaction, and all that are in it.
 inline constexpr const char* kInsertClaimable =
-    "INSERT INTO claimable (rank, route, tenant, due, seq) VALUES ";
+    "INSERT OR IGNORE INTO claimable (rank, route, tenant, due, seq) VALUES ";
 inline constexpr const char* kClaimableRow = "(?, ?, ?, ?, ?)";
 inline constexpr const char* kDeleteClaimable =
     "DELETE FROM claimable"
@@ -55,10 +56,11 @@ inline constexpr const char* kRecentClaimable =
     " AND blocked = 0 AND NOT EXISTS (SELECT 1 FROM claimable AS c WHERE c.rank = jobs.rank"
     " AND c.route = jobs.route AND c.tenant = jobs.tenant AND c.due = jobs.due"
     " AND c.seq = jobs.seq)";
+// `jobs` says which may be claimed, not a row of claimable that was left behind.
 inline constexpr const char* kClaimed =
     "SELECT jobs.seq, id, tenant_name, accepted, expires, due, attempts, recoveries, cause, method,"
     " target, state, head, body FROM jobs JOIN requests ON requests.seq = jobs.seq"
-    " WHERE jobs.seq = ?1";
+    " WHERE jobs.seq = ?1 AND state IN (0, 2) AND blocked = 0";
 // All that wait: once, when a route has little room left.
 inline constexpr const char* kCountTenants =
     "SELECT route, tenant, count(*) FROM jobs INDEXED BY jobs_expiring WHERE state IN (0, 2)"

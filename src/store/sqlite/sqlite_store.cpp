@@ -76,9 +76,13 @@ std::optional<Failure> SqliteStore::open(const std::filesystem::path& file, cons
     return Failure{Failure::Kind::unavailable,
                    file.string() + ": its file system allows no write-ahead log"};
   }
-  migrate(database_, kJobTables);
-  const bool is_same_key = keep_mark(mark);
-  load();
+  // A file that is refused is not migrated either. One of version 0 has no tables yet.
+  const bool is_same_key = version == 0 || is_of(mark);
+  if (is_same_key) {
+    migrate(database_, kJobTables);
+    keep_mark(mark);
+    load();
+  }
   if (database_.failed()) return database_.failure();
   if (!is_same_key) {
     return Failure{Failure::Kind::corrupt,
@@ -104,21 +108,25 @@ void SqliteStore::check(const std::filesystem::path& file, std::optional<Failure
   if (database_.failed()) failure = database_.failure();
 }
 
-// false: the file has jobs of another key.
-bool SqliteStore::keep_mark(const KeyMark& mark) {
+std::optional<KeyMark> SqliteStore::kept_mark() {
   Statement read(database_, "SELECT key_mark FROM settings WHERE one = 1");
-  {
-    Rows rows = read.with();
-    if (rows.next()) {
-      KeyMark known{};
-      rows.read(0, known);
-      if (known == mark) return true;
-      if (database_.number("SELECT 1 FROM jobs LIMIT 1")) return false;
-    }
-  }
+  Rows rows = read.with();
+  if (!rows.next()) return std::nullopt;
+  KeyMark mark{};
+  rows.read(0, mark);
+  return mark;
+}
+
+// false: the file has jobs of another key.
+bool SqliteStore::is_of(const KeyMark& mark) {
+  const std::optional<KeyMark> kept = kept_mark();
+  return !kept || *kept == mark || !database_.number("SELECT 1 FROM jobs LIMIT 1");
+}
+
+void SqliteStore::keep_mark(const KeyMark& mark) {
+  if (kept_mark() == mark) return;
   Statement write(database_, "INSERT OR REPLACE INTO settings (one, key_mark) VALUES (1, ?1)");
   write.execute(blob(mark));
-  return true;
 }
 
 void SqliteStore::load() {

@@ -25,7 +25,9 @@ class SqliteStore final : public JobStore {
 
  private:
   void check(const std::filesystem::path& file, std::optional<Failure>& failure);
-  bool keep_mark(const KeyMark& mark);
+  std::optional<KeyMark> kept_mark();
+  bool is_of(const KeyMark& mark);
+  void keep_mark(const KeyMark& mark);
   void load();
   void roll_back();
   void turn_back(jobs::WallTime now);

@@ -33,6 +33,10 @@ class ClaimShop {
     epoch_ = ask(Join{"shop", 24h}).epoch;
   }
   void close() { opened_.store.reset(); }
+  // Why another key does not open it; it is closed.
+  std::string refusal() const {
+    return open_store("sqlite:jobs.db", directory_.path(), Key{{1}}).failure.text;
+  }
 
   void execute(std::vector<Command>& batch) {
     std::vector<Command*> commands;
@@ -108,10 +112,14 @@ class ClaimShop {
     number("UPDATE settings SET written_to = (SELECT max(seq) FROM jobs)");
     open();
   }
+  // A row of job n in the table, whatever its state.
+  void add_row(std::uint64_t n) const {
+    number("INSERT INTO claimable SELECT rank, route, tenant, due, seq FROM jobs WHERE seq = " +
+           std::to_string(n + 1));
+  }
   // As a file was that was written before there was the table.
   void make_first_version() {
     close();
-    number("ALTER TABLE jobs ADD COLUMN ready INTEGER");
     number(
         "UPDATE jobs SET ready = CASE WHEN state IN (0, 2) AND blocked = 0 THEN due ELSE NULL END");
     number(
@@ -197,6 +205,16 @@ TEST_CASE("a job that waits again may be claimed after a restart, wherever it wa
     CHECK(shop.claim(1, 10) == jobs_of(1, 0, 10));
     CHECK(shop.written() == 0);
   }
+  SUBCASE("in the table, though a row of it is there") {
+    shop.accept(10);
+    shop.open();
+    CHECK(shop.claim(1, 1) == jobs_of(1, 0, kLanes));
+    shop.add_row(1);
+    CHECK(shop.retry(1, 0ms));
+    CHECK(shop.written() == 1);
+    shop.open();
+    CHECK(shop.claim(1, 10) == jobs_of(1, 0, 10));
+  }
   SUBCASE("in the table") {
     shop.accept(10);
     shop.write_all();
@@ -207,6 +225,21 @@ TEST_CASE("a job that waits again may be claimed after a restart, wherever it wa
     shop.open();
     CHECK(shop.claim(1, 10) == jobs_of(1, 0, 10));
   }
+}
+
+TEST_CASE("a row of a job that does not wait, or is blocked, leases nothing and is removed") {
+  ClaimShop shop;
+  shop.accept(10);
+  shop.accept(2, jobs::Digest{7});  // jobs 10 and 11: the second is blocked
+  shop.cancel(1, 2);
+  shop.add_row(1);
+  shop.add_row(11);
+  CHECK(shop.claim(1, 10) == std::vector<jobs::JobId>{job_id(6)});
+  CHECK(shop.number("SELECT state FROM jobs WHERE seq = 2") ==
+        static_cast<std::int64_t>(jobs::JobState::cancelled));
+  CHECK(shop.written() == 0);
+  shop.cancel(10, 11);
+  CHECK(shop.claim(1, 10) == std::vector<jobs::JobId>{job_id(11)});
 }
 
 TEST_CASE("a position counts jobs in the table and those that were accepted last") {
@@ -235,6 +268,23 @@ TEST_CASE("numbers of jobs that are given anew lose no job") {
   check_all(shop, 1000, 1100);
 }
 
+TEST_CASE("a number that is given anew to a blocked job does not lose it") {
+  ClaimShop shop;
+  shop.accept(1, jobs::Digest{7});
+  shop.accept(1000);
+  shop.write_all();
+  shop.cancel(1, 1001);
+  shop.pass(2h);
+  shop.ask(Sweep{2000});
+  REQUIRE(shop.number("SELECT count(*) FROM jobs") == 1);
+  shop.open();
+  shop.accept(1, jobs::Digest{7});
+  CHECK(shop.number("SELECT max(seq) FROM jobs WHERE blocked = 1") == 2);
+  shop.cancel(0, 1);
+  shop.open();
+  CHECK(shop.claim(1001 % kLanes, 10) == std::vector<jobs::JobId>{job_id(1001)});
+}
+
 TEST_CASE("a clock that is set back leaves the order of jobs that may be claimed") {
   ClaimShop shop;
   shop.accept(kManyJobs);
@@ -243,6 +293,14 @@ TEST_CASE("a clock that is set back leaves the order of jobs that may be claimed
   SUBCASE("at once") {}
   SUBCASE("after a restart") { shop.open(); }
   check_all(shop, 0, kManyJobs + 10);
+}
+
+TEST_CASE("a file of the first version with jobs of another key is not migrated") {
+  ClaimShop shop;
+  shop.accept(1);
+  shop.make_first_version();
+  CHECK(shop.refusal().find("another key_file") != std::string::npos);
+  CHECK(shop.number("PRAGMA user_version") == 1);
 }
 
 TEST_CASE("what may be claimed in a file of the first version may be claimed") {

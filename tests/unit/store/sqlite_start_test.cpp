@@ -63,7 +63,8 @@ void fill_file(const support::TemporaryDirectory& directory, std::uint64_t jobs)
       "BEGIN; INSERT INTO routes (id, name, queued) VALUES (1, 'orders', " + count +
       "); WITH RECURSIVE i (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < " + count +
       ") INSERT INTO jobs SELECT n, randomblob(16), 3, 1, n % 16, 'acme', 0, " + now +
-      ", 0, 0, 0, NULL, NULL, 0, " + now + ", " + now + " + 3600000, 3600000, NULL, NULL, NULL," +
+      ", NULL, 0, 0, 0, NULL, NULL, 0, " + now + ", " + now +
+      " + 3600000, 3600000, NULL, NULL, NULL," +
       " 'POST', '/orders', 1, 0 FROM i; INSERT INTO requests SELECT seq, 'head', 'x' FROM jobs;" +
       " INSERT INTO claimable SELECT rank, route, tenant, due, seq FROM jobs WHERE seq <= " +
       written + "; UPDATE settings SET written_to = " + written +
