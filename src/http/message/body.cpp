@@ -242,7 +242,7 @@ Error BodyReader::step_trailer(char c, Output& out) {
 // Nothing of a name is written before it is known whether it may be a trailer's.
 Error BodyReader::step_trailer_name(char c, Output& out) {
   const bool is_colon = c == ':' && name_ > 0;
-  if (!is_colon && !is_token(c)) return begin_malformed(c);
+  if (!is_colon && !is_token(c)) return Error::bad_trailer;
   if (name_ < kNameKept) {
     if (!is_colon) kept_[name_++] = c;
     if (is_colon || name_ == kNameKept) {
@@ -252,18 +252,6 @@ Error BodyReader::step_trailer_name(char c, Output& out) {
   }
   if (!leaves_out_) out.put(c);
   if (is_colon) state_ = State::trailer_value;
-  return Error::none;
-}
-
-// The line does not begin with a field name. A response's is left out: its content has come whole.
-// Not if the line goes on with the value of the one before it, or part of it has been written.
-Error BodyReader::begin_malformed(char c) {
-  const bool is_folded = name_ == 0 && (c == ' ' || c == '\t');
-  const bool is_written = name_ == kNameKept && !leaves_out_;
-  if (kind_ == MessageKind::request || is_folded || is_written) return Error::bad_trailer;
-  if (c != '\r' && is_forbidden_control(c)) return Error::bad_trailer;
-  leaves_out_ = true;
-  state_ = c == '\r' ? State::trailer_lf : State::trailer_value;
   return Error::none;
 }
 

@@ -9,9 +9,9 @@
 // overflow; white space only before an extension's semicolon, RFC 9110 section 5.6.3), line ends
 // are CRLF exactly, a chunk's size and its extensions are at most 272 bytes, the extensions of all
 // chunks 64 KiB, free of control characters, the trailer section is at most 8 KiB of valid fields.
-// A field that may not be a trailer (trailer.hpp) and a line that does not begin with a field name
-// are refused in a request's trailer section, where they can only be an attack, and left out of a
-// response's. With Framing::drops_trailers all are left out.
+// A field that may not be a trailer (trailer.hpp) is refused in a request's trailer section, where
+// it can only be an attack, and left out of a response's. With Framing::drops_trailers all are left
+// out.
 #pragma once
 
 #include <array>
@@ -103,7 +103,6 @@ class BodyReader {
   Error step_trailer(char c, Output& out);
   Error step_trailer_name(char c, Output& out);
   Error begin_chunk(Output& out);
-  Error begin_malformed(char c);
   Error begin_trailer(Output& out);
 
   static constexpr std::size_t kNameKept = kMostHeld;  // longer than any forbidden name or prefix

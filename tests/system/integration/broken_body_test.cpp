@@ -35,7 +35,7 @@ const std::vector<Break> kBreaks = {
     {"stalled", kCounted + "abc", "def", true},
     {"chunks stalled", kChunked, "3\r\ndef\r\n", true},
     {"a chunk that is none", kChunked, "x\r\n"},
-    {"a trailer that is none", kChunked, "0\r\nA: b\nc: d\r\n\r\n"},
+    {"a trailer that is none", kChunked, "0\r\nA b: c\r\n\r\n"},
 };
 
 // Which connections' clients have the head.

@@ -207,7 +207,7 @@ TEST_CASE("a chunked body is written anew at every split") {
       {"a long name", with_long_name, with_long_name},
       {"the longest name that is held", "0\r\n1234567890123456789012345678901234567890: a\r\n\r\n",
        "0\r\n1234567890123456789012345678901234567890: a\r\n\r\n"},
-      {"a line that is no field", "0\r\nA b: c\r\n\r\n", "0\r\n\r\n"},
+      {"a malformed trailer", "0\r\nA b: c\r\n\r\n", "refused"},
       {"a malformed trailer that would be left out", "0\r\nHost: a\nb\r\n\r\n", "refused"},
   };
   for (const Case& one : cases) {
@@ -224,29 +224,6 @@ TEST_CASE("a chunked body is written anew at every split") {
   }
 }
 
-TEST_CASE("a trailer line of a response that is no field is left out at every split") {
-  const auto response = [] {
-    return chunked(BodyReader::kNoLimit, BodyReader::MessageKind::response);
-  };
-  for (const std::string line : {"A : b", "A", ": b", "A@: b", "A\tb", "\xc3\xa4: b"}) {
-    CAPTURE(line);
-    const std::string text = "4\r\nWiki\r\n0\r\n" + line + "\r\nB: c\r\n\r\n";
-    for (std::size_t split = 1; split <= text.size(); ++split) {
-      CAPTURE(split);
-      CHECK(relayed(response(), text, {split, text.size()}) == "4\r\nWiki\r\n0\r\nB: c\r\n\r\n");
-    }
-  }
-  const std::string_view refused[] = {"A\nB: c"sv, "A\0"sv, "A \x01"sv, "A \rB"sv, " folded"sv};
-  for (const std::string_view line : refused) {
-    CAPTURE(line);
-    const std::string text = "0\r\n" + std::string(line) + "\r\n\r\n";
-    CHECK(read_all(response(), text).error == Error::bad_trailer);
-  }
-  // Its beginning has been written.
-  const std::string long_line = "0\r\n" + std::string(100, 'n') + " : b\r\n\r\n";
-  CHECK(read_all(response(), long_line).error == Error::bad_trailer);
-}
-
 TEST_CASE("trailers are left out and checked all the same") {
   using enum BodyReader::MessageKind;
   const Framing framing{.kind = Framing::Kind::chunked, .drops_trailers = true};
@@ -254,12 +231,12 @@ TEST_CASE("trailers are left out and checked all the same") {
     const BodyReader reader(framing, BodyReader::kNoLimit, kind);
     const std::string_view text = "3\r\nabc\r\n0\r\nA: b\r\nC: d\r\n\r\n";
     CHECK(relayed(reader, text, {text.size()}) == "3\r\nabc\r\n0\r\n\r\n");
-    const std::string_view bad = "0\r\nA: b\n\r\n";
+    const std::string_view bad = "0\r\nA b: c\r\n\r\n";
     CHECK(relayed(reader, bad, {bad.size()}) == "refused");
   }
   const BodyReader reader(framing, BodyReader::kNoLimit, request);
-  for (const std::string_view bad : {"0\r\nHost: a\r\n\r\n", "0\r\nA b: c\r\n\r\n"})
-    CHECK(relayed(reader, bad, {bad.size()}) == "refused");
+  const std::string_view forbidden = "0\r\nHost: a\r\n\r\n";
+  CHECK(relayed(reader, forbidden, {forbidden.size()}) == "refused");
 }
 
 TEST_CASE("the limit counts content and not its chunk framing") {
