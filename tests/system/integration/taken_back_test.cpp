@@ -81,6 +81,12 @@ class SteadyClient {
   ~SteadyClient() {
     if (thread_.joinable()) thread_.join();
   }
+  // Until it has taken so much; what it takes at first earns it no pauses.
+  void await(std::size_t size) const {
+    const Event never;
+    for (const Deadline soon(kPatience); taken_ < size && !soon.passed();)
+      never.wait(Milliseconds(5));
+  }
   // From now on as fast as it can; what it has got then.
   std::size_t takes_all() {
     is_over_ = true;
@@ -106,6 +112,7 @@ TEST_CASE(
   const auto slow = dawdlers(proxy, kBefore - 1, "/export/large");
   SteadyClient steady(proxy, "/export/large", 50'000, backend.body.size());
   CHECK(proxy.metric_becomes(kSlotsTaken, kBefore));
+  steady.await(1'500'000);
   CHECK(proxy.reload(with(kAfter, backend.peer)).status() == 200);
   RawClient payer(proxy.port());
   CHECK(payer.ask(get("/pay/x")).body == "done");
