@@ -28,7 +28,7 @@ struct Taking {
   Duration still{};             // for how long it has taken nothing
 };
 
-// Longer than a delayed acknowledgement. A full window is acknowledged at once by who reads it.
+// Longer than a delayed acknowledgement. A client that reads acknowledges a full window at once.
 inline constexpr Duration kAcknowledges = std::chrono::milliseconds(40);
 // A client that delays all that it says cannot make it longer than that, the way to the other side
 // of the world and back.

@@ -78,7 +78,7 @@ void ShareRegulator::continue_from(const ShareRegulator& former) {
   not_before_ = former.not_before_;
   pause_ = former.pause_;
   futile_ = former.futile_;
-  returns_ = former.returns_;
+  state_ = former.state_;
   loop_.lagged_at = former.loop_.lagged_at;
   taken_back_at_ = former.taken_back_at_;
   trial_.continue_from(former.trial_);
@@ -102,7 +102,7 @@ bool ShareRegulator::has_nothing_to_relieve(const OverloadSignals& signals) cons
 void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoint now) {
   const std::optional<TimePoint> last = std::exchange(last_, now);
   if (!regulates_) return;
-  note_state(reason != Reason::none, now);
+  state_.step(reason == Reason::none, now);
   const double passed = last ? to_seconds(now - *last) : 0;
   // Another reason may be told meanwhile; the share goes with the signal that it began with.
   if (reason == Reason::event_loop_lag || reason == Reason::error_burst) watch(reason);
@@ -137,17 +137,10 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
 }
 
 // Few errors are below the exit threshold by chance, again and again.
-void ShareRegulator::note_state(bool is_in, TimePoint now) {
-  if (std::exchange(returns_.is_in, is_in) == is_in) return;
-  const bool is_soon = returns_.ended && now - *returns_.ended <= kRemembered;
-  returns_.has_come_back = is_in && is_soon;
-  if (!is_in) returns_.ended = now;
-}
-
 bool ShareRegulator::keeps_state(TimePoint now) const {
   if (is_holding()) return true;
   const bool is_calm = calm_since_ && now - *calm_since_ > kRemembered;
-  return regulates_ && futile_ && returns_.has_come_back && !is_calm;
+  return regulates_ && futile_ && state_.came_back() && !is_calm;
 }
 
 // What did not help against one does not tell of the other.

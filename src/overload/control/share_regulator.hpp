@@ -31,6 +31,7 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "overload/control/relief_trial.hpp"
+#include "overload/control/returning_state.hpp"
 #include "overload/signals/signals.hpp"
 
 namespace spillway::overload {
@@ -71,12 +72,6 @@ class ShareRegulator {
     bool is_lagging = false;             // the same, and it lagged lately
     std::optional<TimePoint> lagged_at;  // above the exit threshold, of its own work
   };
-  struct Returns {  // of the state
-    bool is_in = false;
-    bool has_come_back = false;
-    std::optional<TimePoint> ended;
-  };
-  void note_state(bool is_in, TimePoint now);
   Signal watched(const OverloadSignals& signals) const;
   void watch(Reason cause);
   bool has_nothing_to_relieve(const OverloadSignals& signals) const;
@@ -101,7 +96,7 @@ class ShareRegulator {
   ReliefTrial trial_;                    // for errors
   Duration pause_;
   bool futile_ = false;
-  Returns returns_;
+  ReturningState state_;
 };
 
 }  // namespace spillway::overload

@@ -18,7 +18,6 @@ constexpr double kMostLoad = 2;
 // kNear of a state that came back so soon, for as long: its load makes it begin and end by
 // chance, or a rule makes requests so cheap that it ends.
 constexpr double kNearAgain = 0.5;
-constexpr Duration kSoon = std::chrono::minutes(1);
 // Time for which a turn counts, and for a cut to go from nothing to all.
 constexpr double kTurnMemory = 1;  // seconds
 constexpr double kCutTime = 2;     // seconds
@@ -43,9 +42,7 @@ void ShedScope::continue_from(const ShedScope& former) {
   is_near_ = former.is_near_;
   levels_ = former.levels_;
   recent_ = former.recent_;
-  was_normal_ = former.was_normal_;
-  came_back_ = former.came_back_;
-  ended_ = former.ended_;
+  state_ = former.state_;
 }
 
 void ShedScope::step(std::optional<double> offered_load, const Turns& turns, TimePoint now) {
@@ -55,10 +52,11 @@ void ShedScope::step(std::optional<double> offered_load, const Turns& turns, Tim
   count(turns.started, seconds);
   is_over_ = !offered_load || *offered_load >= (is_over_ ? kWithin : kOver);
 
-  note_state(turns.is_normal, now);
+  state_.step(turns.is_normal, now);
   // What a budget refuses in the state may have room.
-  if (turns.budget_refused) came_back_.reset();
-  const bool is_again = came_back_ && now - *came_back_ <= kSoon;
+  if (turns.budget_refused) state_.forget();
+  const std::optional<TimePoint> came_back = state_.came_back();
+  const bool is_again = came_back && now - *came_back <= ReturningState::kSoon;
   is_near_ = !offered_load || *offered_load >= (is_again ? kNearAgain : kNear);
   judge_budgets(offered_load, seconds);
 
@@ -83,13 +81,6 @@ void ShedScope::judge_budgets(std::optional<double> offered_load, double seconds
   usual_load_ = usual_load_ * kept + load * (1 - kept);
   const bool was = levels_.budgets && is_over_;
   levels_.budgets = is_over_ && (!offered_load || usual_load_ >= (was ? kWithin : kOver));
-}
-
-void ShedScope::note_state(bool is_normal, TimePoint now) {
-  if (std::exchange(was_normal_, is_normal) == is_normal) return;
-  came_back_.reset();
-  if (!is_normal && ended_ && now - *ended_ <= kSoon) came_back_ = now;
-  if (is_normal) ended_ = now;
 }
 
 void ShedScope::count(std::span<const std::uint64_t> started, double seconds) {

@@ -9,9 +9,9 @@
 //   `min_share`. Those in scope are refused unless their wait is short.
 // * A class below another that waits too long is cut: a share of it may not wait while the other
 //   one does, growing until that one's wait is short again.
-// * A budget of a rule is in force while more is offered, on a mean of some seconds: what it
-// refuses
-//   would have room else, and near the capacity more is offered by chance, again and again.
+// * A budget of a rule is in force while more is offered, by a mean of some seconds. Otherwise
+// there
+//   is room for what it refuses; and near the capacity more is offered by chance, again and again.
 //
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
@@ -25,6 +25,7 @@
 #include "base/time.hpp"
 #include "config/config.hpp"
 #include "overload/admission/shed_levels.hpp"
+#include "overload/control/returning_state.hpp"
 
 namespace spillway::overload {
 
@@ -50,7 +51,6 @@ class ShedScope {
   bool holds() const { return regulates_ && is_near_; }
 
  private:
-  void note_state(bool is_normal, TimePoint now);
   void count(std::span<const std::uint64_t> started, double seconds);
   void judge_budgets(std::optional<double> offered_load, double seconds);
   bool is_down(std::size_t i) const;
@@ -61,9 +61,7 @@ class ShedScope {
   bool is_over_ = false;  // more work is offered than the upstream can do
   bool is_near_ = false;
   double usual_load_ = 0;  // offered, a mean of some seconds
-  bool was_normal_ = true;
-  std::optional<TimePoint> came_back_;  // the state, soon after it had ended
-  std::optional<TimePoint> ended_;
+  ReturningState state_;
   ShedLevels levels_;
   std::vector<std::uint64_t> started_;
   std::vector<double> recent_;  // turns, the older ones counting less

@@ -151,7 +151,7 @@ Duration PairedDither::longest_drain() const {
   return std::clamp<Duration>(held, kLongestDrain, kMostDrain);
 }
 
-// Where it is counted who stays, that says when.
+// Where evidence is counted, that says when the next cut may come.
 Duration PairedDither::pause_between_cuts() const {
   if (brakes_ && brakes_->is_counted) return kBrakePause;
   return std::max<Duration>(kBrakePause, from_seconds(2 * held_));

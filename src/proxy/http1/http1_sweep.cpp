@@ -50,10 +50,9 @@ std::optional<resilience::SlotLoad> Http1Session::update_slot_terms(TimePoint no
 // one slot back: it is granted that at once, and waits no more. Where more slots are held than a
 // lowered limit has, those above the limit are taken back, too.
 bool Http1Session::gives_slot_to_others(const resilience::SlotLoad& load, TimePoint now) {
-  const int socket = client_->descriptor();
-  const resilience::SlotPause& pause = rate_.look_for_pause(load.waited, socket, now);
-  const bool earns =
-      load.only_for_pauses || rate_.slot_deadline() > now || rate_.earns_slot(socket, now);
+  const resilience::SlotPause& pause =
+      rate_.look_for_pause(load.waited, client_->descriptor(), now);
+  const bool earns = load.only_for_pauses || rate_.slot_deadline() > now;
   if (earns && !pause.is_paused()) return false;
   if (exchange_->may_spill()) {
     exchange_->spill_soon();

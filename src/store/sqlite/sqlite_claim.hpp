@@ -1,6 +1,6 @@
-// Lanes and Claim on SQLite. Lanes are not stored: they are the steps among the claimable jobs,
-// from each of which the next one is one search away. There may be as many as jobs, so nothing goes
-// through all of them at once.
+// Lanes and Claim on SQLite. Lanes are not stored: they are the steps among the claimable jobs, and
+// one search leads from a lane to the next. There may be as many as jobs, so nothing goes through
+// all of them at once.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,7 @@ nlohmann::json with(const ScriptedPeer& peer, int slots, std::size_t memory, std
        {"default_route", {{"class", "P0"}}}});
 }
 
-// Keeps somebody waiting for a slot: asks again and again, on so many connections.
+// Clients that ask again and again, on so many connections: one of them always waits for a slot.
 class WaitingCrowd {
  public:
   WaitingCrowd(const ProxyUnderTest& proxy, int size) {

@@ -138,6 +138,25 @@ TEST_CASE("a pause counts only while others wait") {
   CHECK_FALSE(client.is_too_long(kScarce));
 }
 
+TEST_CASE("time that has counted does not count again in the next round") {
+  SlotPause client;
+  client.look(1h, 60ms, kScarce, kStart);
+  client.end_round();
+  client.look(1h, 60ms, kScarce, kStart + 5ms);  // the same waiter, seen again
+  CHECK_FALSE(client.is_too_long(kScarce));
+  client.look(1h, 65ms, kScarce, kStart + 10ms);
+  CHECK(client.is_too_long(kScarce));
+}
+
+TEST_CASE("where any pause is allowed none of it is held against the client later") {
+  constexpr SlotTerms kPlenty{kRate, 2s};
+  SlotPause client;
+  TimePoint now = kStart;
+  for (int n = 0; n < 100; ++n) client.look(1h, 1s, kPlenty, now += kLook);
+  CHECK_FALSE(client.is_too_long(kPlenty));
+  CHECK(keeps(client, kScarce, now) == 70ms);
+}
+
 TEST_CASE("clients that pause one after the other do not keep others waiting for the longer") {
   constexpr Duration kWork = 20ms;
   constexpr std::size_t kSlots = 16;

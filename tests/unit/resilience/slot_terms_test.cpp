@@ -24,7 +24,7 @@ TEST_CASE("the scarcer slots are, the more a client must move for one, and the s
     SlotTerms terms;
   };
   const Case cases[] = {
-      {"nobody waits", {64, 64, 0}, 500ms, kPlenty},
+      {"no request waits", {64, 64, 0}, 500ms, kPlenty},
       {"no slots are known", {0, 0, 1}, 500ms, kPlenty},
       {"few are with slow clients", {64, 16, 1}, 500ms, {kRate + 1920, 1'986'328us}},
       {"a quarter of few", {8, 1, 1}, 500ms, kPlenty},
@@ -96,7 +96,7 @@ TEST_CASE("the longer others have waited the less time is left for pauses, to al
   };
   const Duration any = SlotTerms::kAnyPause;
   const Case cases[] = {
-      {"nobody waits", {.slots = 16, .awaiting_client = 16}, 500ms, any},
+      {"no request waits", {.slots = 16, .awaiting_client = 16}, 500ms, any},
       {"only lower classes wait",
        {.slots = 16, .awaiting_client = 16, .waiting = 1, .only_lower_wait = true},
        500ms,

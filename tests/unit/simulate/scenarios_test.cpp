@@ -228,7 +228,7 @@ TEST_CASE("error-burst: the failing server is left out and few requests meet it"
 TEST_CASE("lag: the highest class is served while the event loop has more than it can do") {
   for (const Runs& runs : play("lag")) {
     CHECK(runs.with.classes[0].success > 0.999);
-    CHECK(runs.with.classes[0].p95 < 0.36);  // of which the backend takes 0.11
+    CHECK(runs.with.classes[0].p95 < 0.36);  // the backend takes 0.11
     CHECK(runs.with.seconds[55].state == State::normal);
     Scenario blind = open_good("lag");
     blind.seed = runs.with.seed;

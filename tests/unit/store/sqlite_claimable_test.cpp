@@ -38,17 +38,10 @@ class ClaimShop {
     return open_store("sqlite:jobs.db", directory_.path(), Key{{1}}).failure.text;
   }
 
-  void execute(std::vector<Command>& batch) {
-    std::vector<Command*> commands;
-    for (Command& command : batch) commands.push_back(&command);
-    const std::optional<Failure> failure = opened_.store->execute(commands, now_);
-    if (failure) FAIL(failure->text);
-  }
+  void execute(std::vector<Command>& batch) { store::execute(*opened_.store, batch, now_); }
   template <class Verb>
   Verb ask(Verb verb) {
-    std::vector<Command> batch{std::move(verb)};
-    execute(batch);
-    return std::get<Verb>(std::move(batch.front()));
+    return store::ask(*opened_.store, std::move(verb), now_);
   }
 
   static jobs::Lane lane(std::uint64_t tenant) { return {3, "orders", TenantId{tenant}}; }
@@ -308,7 +301,7 @@ TEST_CASE("what may be claimed in a file of the first version may be claimed") {
   shop.accept(100);
   CHECK(shop.claim(0, 4) == jobs_of(0, 0, 20));
   CHECK(shop.retry(0, 1h));
-  shop.accept(2, jobs::Digest{7});  // jobs 100 and 101, of which the second is blocked
+  shop.accept(2, jobs::Digest{7});  // jobs 100 and 101; 101 is blocked
   shop.make_first_version();
   shop.open();
   CHECK(shop.number("PRAGMA user_version") == kJobTables.newest());

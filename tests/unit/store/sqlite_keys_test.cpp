@@ -20,17 +20,10 @@ class Keyed {
   Keyed() : opened_(open_store("sqlite:jobs.db", directory_.path())) { REQUIRE(opened_.store); }
 
   void pass(std::chrono::milliseconds time) { now_ += time; }
-  void execute(std::vector<Command>& batch) {
-    std::vector<Command*> commands;
-    for (Command& command : batch) commands.push_back(&command);
-    const std::optional<Failure> failure = opened_.store->execute(commands, now_);
-    if (failure) FAIL(failure->text);
-  }
+  void execute(std::vector<Command>& batch) { store::execute(*opened_.store, batch, now_); }
   template <class Verb>
   Verb ask(Verb verb) {
-    std::vector<Command> batch{std::move(verb)};
-    execute(batch);
-    return std::get<Verb>(std::move(batch.front()));
+    return store::ask(*opened_.store, std::move(verb), now_);
   }
 
   // Jobs [from, to), each with its key.

@@ -52,8 +52,8 @@ DatabaseFile open_file(const support::TemporaryDirectory& directory) {
   return {opened, &sqlite3_close};
 }
 
-// So many jobs of 16 tenants wait, of which the last are not in the table of those that may be
-// claimed; the file is too large to be checked at each start.
+// So many jobs of 16 tenants wait. The last ones are not in the table of claimable jobs. The file
+// is too large to be checked at each start.
 void fill_file(const support::TemporaryDirectory& directory, std::uint64_t jobs) {
   REQUIRE(open_store("sqlite:jobs.db", directory.path()).store);
   const DatabaseFile file = open_file(directory);

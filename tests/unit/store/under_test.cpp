@@ -21,13 +21,13 @@ UnderTest::UnderTest(Contract& contract) : contract_(contract), store_(contract.
   if (!store_) throw std::runtime_error("no store");
 }
 
-void UnderTest::execute(std::vector<Command>& batch) {
+void execute(JobStore& store, std::vector<Command>& batch, jobs::WallTime now) {
   std::vector<Command*> commands;
   for (Command& command : batch) {
     if (auto* const totals = std::get_if<Totals>(&command)) totals->patience = 10s;
     commands.push_back(&command);
   }
-  const std::optional<Failure> failure = store_->execute(commands, now());
+  const std::optional<Failure> failure = store.execute(commands, now);
   if (failure) FAIL(failure->text);
 }
 

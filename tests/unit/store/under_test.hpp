@@ -18,17 +18,23 @@ using namespace std::chrono_literals;
 // Job n: of route "orders" and tenant 1, accepted now, expires in an hour, kept for an hour.
 jobs::JobId job_id(std::uint64_t n);
 
+// One transaction; fails the test case if the store fails.
+void execute(JobStore& store, std::vector<Command>& batch, jobs::WallTime now);
+template <class Verb>
+Verb ask(JobStore& store, Verb verb, jobs::WallTime now) {
+  std::vector<Command> batch{std::move(verb)};
+  execute(store, batch, now);
+  return std::get<Verb>(std::move(batch.front()));
+}
+
 class UnderTest {
  public:
   explicit UnderTest(Contract& contract);
 
-  // One transaction; fails the test case if the store fails.
-  void execute(std::vector<Command>& batch);
+  void execute(std::vector<Command>& batch) { store::execute(*store_, batch, now()); }
   template <class Verb>
   Verb ask(Verb verb) {
-    std::vector<Command> batch{std::move(verb)};
-    execute(batch);
-    return std::get<Verb>(std::move(batch.front()));
+    return store::ask(*store_, std::move(verb), now());
   }
 
   jobs::WallTime now() const { return contract_.now(); }

@@ -111,7 +111,8 @@ TimePoint SendRateMonitor::still_since(int socket, TimePoint now) {
 // under the new ones.
 void SendRateMonitor::set_slot_terms(const resilience::SlotTerms& terms, int socket,
                                      TimePoint now) {
-  if (terms != std::exchange(slot_terms_, terms)) look(socket, now);
+  if (terms != slot_terms_) look(socket, now);
+  slot_terms_ = terms;
   slot_rate_.change(terms.rate, terms.max_credit, now);
 }
 
@@ -121,11 +122,6 @@ const resilience::SlotPause& SendRateMonitor::look_for_pause(Duration waited, in
   const resilience::Taking its = taking(socket, untaken_, now - still_since_);
   pause_.look(resilience::paused_for(its), waited, slot_terms_, now);
   return pause_;
-}
-
-bool SendRateMonitor::earns_slot(int socket, TimePoint now) {
-  look(socket, now);
-  return slot_rate_.deadline() > now;
 }
 
 bool SendRateMonitor::earns_space(int socket, TimePoint now) {

@@ -50,14 +50,15 @@ class SendRateMonitor {
 
   // When judge() is due; kNever while the clock does not run.
   TimePoint deadline() const;
-  // Likewise of earns_slot().
+  // When the client will be below the rate of its slot, as far as the kernel was asked; kNever
+  // while that clock does not run.
   TimePoint slot_deadline() const { return slot_rate_.deadline(); }
   // Likewise of earns_space().
   TimePoint space_deadline() const { return space_rate_.deadline(); }
-  // What counts for earns_slot() from now on. Asks the kernel if that is something else.
+  // What counts for its slot from now on. Asks the kernel if that is something else.
   void set_slot_terms(const resilience::SlotTerms& terms, int socket, TimePoint now);
   // A look at whether it pauses (resilience::SlotPause), while others wait for its slot, the first
-  // for as long as `waited`. Asks the kernel.
+  // for as long as `waited`. Asks the kernel: slot_deadline() is of now, too.
   const resilience::SlotPause& look_for_pause(Duration waited, int socket, TimePoint now);
   const resilience::SlotTerms& slot_terms() const { return slot_terms_; }
   // None waits for its slot.
@@ -67,8 +68,6 @@ class SendRateMonitor {
   TimePoint still_since(int socket, TimePoint now);
   enum class Verdict : std::uint8_t { fast_enough, idle, too_slow };
   Verdict judge(int socket, TimePoint now);
-  // False: below the rate of its slot.
-  bool earns_slot(int socket, TimePoint now);
   // False: below the rate for disk space.
   bool earns_space(int socket, TimePoint now);
 

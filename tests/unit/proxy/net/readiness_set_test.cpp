@@ -46,6 +46,14 @@ struct Watched {
   int clock_reads = 0;
 };
 
+// More events than a turn takes, and no coroutine waits for any of them.
+void ring_others(Watched& watched, std::deque<Bell>& bells, std::size_t& heard) {
+  for (std::size_t n = 0; n < 4 * ReadinessSet::kOthers; ++n) {
+    bells.emplace_back([&heard] { ++heard; }).ring();
+    REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a condition that holds when a descriptor is added is reported and then each edge") {
@@ -139,10 +147,7 @@ TEST_CASE("an awaited event waits for no more than a turn's part of those found 
     Watched watched;
     std::size_t heard_before = 0, heard = 0;
     std::deque<Bell> bells;
-    for (std::size_t n = 0; n < 4 * ReadinessSet::kOthers; ++n) {
-      bells.emplace_back([&] { ++heard; }).ring();
-      REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
-    }
+    ring_others(watched, bells, heard);
     REQUIRE(watched.turn() == ReadinessSet::kOthers);
     Bell awaited([&] { heard_before = heard; });
     awaited.awaited = is_awaited;
@@ -224,10 +229,7 @@ TEST_CASE("an event that was found before it is awaited does not wait behind the
     Watched watched;
     std::size_t heard_before = 0, heard = 0;
     std::deque<Bell> bells;
-    for (std::size_t n = 0; n < 4 * ReadinessSet::kOthers; ++n) {
-      bells.emplace_back([&] { ++heard; }).ring();
-      REQUIRE(watched.set.add(bells.back().descriptor(), EPOLLIN, bells.back()));
-    }
+    ring_others(watched, bells, heard);
     Bell awaited([&] { heard_before = heard; });
     awaited.ring();
     REQUIRE(watched.set.add(awaited.descriptor(), EPOLLIN, awaited));

@@ -69,8 +69,8 @@ TEST_CASE("after too many requests the state is NORMAL again and nothing waits")
   CHECK(worker.lag() < 10ms);
 }
 
-// As many connections as a load generator has, each of which asks again at once: 700 of them wait
-// for 175 ms. That is all that they could get, and none is refused.
+// The connections of a load generator: each asks again at once. 700 of them wait for 175 ms. They
+// could get no more, and no request is refused.
 TEST_CASE("a worker that is merely busy all the time is not overloaded") {
   BusyWorker worker(true, 1);
   worker.closed_loop(700, 0s, 30s);
