@@ -45,7 +45,8 @@ resilience::Taking taking(int socket, std::uint64_t left, Duration still) {
 void SendRateMonitor::begin(const config::Limits& limits) {
   rate_ = resilience::MinRate(limits.min_rate_bytes, kRateGrace, limits.idle_timeout);
   slot_rate_ = slot_rate(limits);
-  slot_terms_ = {};
+  // As long as it is not known how scarce slots are. What it takes until then counts, too.
+  slot_terms_ = resilience::slot_terms(limits.slot_rate_bytes, Duration{}, {});
   pause_ = {};
   keeps_slot_waiting_ = false;
   space_rate_ = space_rate();
