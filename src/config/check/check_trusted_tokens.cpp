@@ -1,4 +1,4 @@
-#include "config/check/check_trusted_tokens.hpp"
+#include "config/check/checks.hpp"
 
 #include <algorithm>
 #include <string>
