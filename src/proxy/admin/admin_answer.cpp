@@ -8,6 +8,7 @@
 #include <string>
 #include <variant>
 
+#include "base/sha256.hpp"
 #include "config/format.hpp"
 #include "http/field/ascii.hpp"
 #include "http/message/target.hpp"
@@ -39,15 +40,6 @@ constexpr std::string_view kIndex =
     "<li>POST /rooms/NAME/call, /open, /close, /pause, /resume and /message change them"
     "<li><a href=\"/room-secret\">/room-secret</a> of their tokens; POST /room-secret/replace"
     "</ul>\n";
-
-// Timing-safe: the duration depends on the length of `given` only.
-bool equal_secrets(std::string_view given, std::string_view wanted) {
-  unsigned difference = given.size() == wanted.size() ? 0 : 1;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    difference |= static_cast<unsigned char>(given[i] ^ wanted[i % wanted.size()]);
-  }
-  return difference == 0;
-}
 
 // The credentials of "Bearer <token>" (RFC 6750 section 2.1).
 std::optional<std::string_view> bearer(std::string_view authorization) {
@@ -107,7 +99,8 @@ std::optional<AdminResponse> refusal_of(const AdminRequest& request, const Admin
   const bool is_open = target.path == "/healthz" || target.path == "/readyz";
   if (!is_open && !token.empty()) {
     const auto given = bearer(field(request, http::field::authorization));
-    if (!given || !equal_secrets(*given, token)) return unauthorized(given.has_value());
+    if (!given || !equal_in_constant_time(sha256(*given), sha256(token)))
+      return unauthorized(given.has_value());
   }
   if (!is_open && token.empty()) {
     const std::string_view authority =
