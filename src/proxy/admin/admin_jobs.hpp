@@ -42,16 +42,14 @@ class AdminJobs {
  public:
   AdminJobs(boost::asio::io_context& io, JobsSource source);
 
-  // The response to a request of an authorized client at this address. 500 if it throws. The
-  // request must outlive it.
-  boost::asio::awaitable<AdminResponse> answer(const AdminRequest& request, std::string client);
+  using Page = boost::asio::awaitable<AdminResponse>;
+
+  // The response to a request of an authorized client at this address. The request must outlive it.
+  Page answer(const AdminRequest& request, std::string client);
   // As StoreDesk's.
   void close() { desk_.close(); }
 
  private:
-  using Page = boost::asio::awaitable<AdminResponse>;
-
-  Page route(const AdminRequest& request, std::string client);
   Page list(std::string_view query);
   Page inspect(jobs::JobId id);
   Page change(const AdminRequest& request, JobsPath path, std::string client);

@@ -86,6 +86,14 @@ bool is_from_web_page(const AdminRequest& request) {
   return request.count(beast_http::field::origin) > 0;
 }
 
+std::optional<AdminResponse> refusal_of_change(const AdminRequest& request) {
+  if (request.method() != beast_http::verb::post) return wrong_method("POST");
+  if (is_from_web_page(request))
+    return admin_problem(beast_http::status::forbidden, "a web page may not ask for this");
+  if (!is_json(request)) return json_needed();
+  return std::nullopt;
+}
+
 AdminResponse finished(const AdminRequest& request, AdminResponse response) {
   response.version(request.version());
   response.keep_alive(request.keep_alive());
