@@ -1,5 +1,4 @@
-#include "config/check/checks.hpp"
-
+// Checks of `cache`, `fallback` and the rules that use them.
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/check/checks.hpp"
 #include "config/choices.hpp"
 #include "config/layers.hpp"
 

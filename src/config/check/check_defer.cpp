@@ -1,6 +1,7 @@
-#include "config/check/checks.hpp"
-
+// Checks of `store`, `jobs` and the routes' `defer`.
 #include <string>
+
+#include "config/check/checks.hpp"
 
 namespace spillway::config {
 namespace {

@@ -1,8 +1,9 @@
-#include "config/check/checks.hpp"
-
+// Checks of what a waiting room hands out.
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "config/check/checks.hpp"
 
 namespace spillway::config {
 namespace {

@@ -1,7 +1,8 @@
-#include "config/check/checks.hpp"
-
+// Checks of trusted_tokens.
 #include <algorithm>
 #include <string>
+
+#include "config/check/checks.hpp"
 
 namespace spillway::config {
 namespace {

@@ -1,9 +1,9 @@
-#include "config/check/checks.hpp"
-
+// Checks of an upstream's servers and the keys about their failures.
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "config/check/checks.hpp"
 #include "config/check/own_address.hpp"
 
 namespace spillway::config {

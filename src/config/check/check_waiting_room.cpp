@@ -1,8 +1,8 @@
-#include "config/check/checks.hpp"
-
+// Checks of the routes' `waiting_room`.
 #include <algorithm>
 #include <string>
 
+#include "config/check/checks.hpp"
 #include "config/choices.hpp"
 
 namespace spillway::config {
