@@ -18,7 +18,7 @@
 #include <set>
 #include <string>
 
-#include "observe/log/job_change.hpp"
+#include "observe/log/operator_change.hpp"
 #include "proxy/admin/admin_page.hpp"
 #include "proxy/admin/job_query.hpp"
 #include "proxy/admin/store_desk.hpp"

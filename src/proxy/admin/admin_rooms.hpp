@@ -20,7 +20,7 @@
 #include <memory>
 #include <string>
 
-#include "observe/log/room_change.hpp"
+#include "observe/log/operator_change.hpp"
 #include "proxy/admin/admin_page.hpp"
 #include "proxy/admin/room_query.hpp"
 #include "proxy/generation/generation.hpp"
