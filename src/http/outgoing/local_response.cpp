@@ -20,10 +20,6 @@ void write_status_line(TextWriter& out, unsigned status, std::string_view phrase
   out << "HTTP/1.1 " << status << ' ' << phrase << "\r\n";
 }
 
-}  // namespace
-
-namespace {
-
 // A response with a pass is one visitor's: it gets no caching fields of the stored response.
 template <class Wanted>
 void write_stored_lines(TextWriter& out, std::string_view lines, const ForwardedResponse& with,

@@ -106,7 +106,6 @@ AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& sett
       return admin_problem(status::bad_request, "\"tier\" must be one of the waiting room's");
     tier = static_cast<waiting::Priority>(known->priority);
   }
-  if (listing.type && !has_type(settings, *listing.type)) return no_such_type();
   Time time;
   const auto found = room.with(Clock::now(), [&](WaitingRoom& line, Time now) {
     time = now;
@@ -126,7 +125,6 @@ AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& sett
 AdminResponse list_user(SharedWaitingRoom& room, const config::WaitingRoom& settings,
                         const TicketsListing& listing) {
   using Source = traffic::VerifiedUser::Source;
-  if (listing.type && !has_type(settings, *listing.type)) return no_such_type();
   RoomJson tickets = RoomJson::array();
   room.with(Clock::now(), [&](WaitingRoom& inside, Time now) {
     for (const Source source : {Source::field, Source::api_key, Source::jwt, Source::cookie}) {
@@ -154,7 +152,6 @@ AdminResponse list_ended(SharedWaitingRoom& room, const TicketsListing& listing)
 
 AdminResponse list_sessions(SharedWaitingRoom& room, const config::WaitingRoom& settings,
                             const TicketsListing& listing) {
-  if (listing.type && !has_type(settings, *listing.type)) return no_such_type();
   RoomJson tickets = RoomJson::array();
   RoomJson next = nullptr;
   room.with(Clock::now(), [&](WaitingRoom& sessions, Time now) {
@@ -214,6 +211,7 @@ AdminResponse AdminRooms::report(const Asked& asked) const {
     if (const auto* const wrong = std::get_if<std::string>(&read))
       return admin_problem(status::bad_request, *wrong);
     const auto& listing = std::get<TicketsListing>(read);
+    if (listing.type && !has_type(asked.settings, *listing.type)) return no_such_type();
     if (listing.is_of_ended) return list_ended(asked.room, listing);
     if (listing.user) return list_user(asked.room, asked.settings, listing);
     const bool is_inside = listing.status == waiting::TicketState::fulfilled;
