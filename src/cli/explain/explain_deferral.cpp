@@ -1,6 +1,5 @@
 // What goes before the overload rule.
 #include <algorithm>
-#include <string>
 #include <string_view>
 
 #include "cli/explain/explain_sections.hpp"

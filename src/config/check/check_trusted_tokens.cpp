@@ -1,5 +1,4 @@
 // Checks of trusted_tokens.
-#include <algorithm>
 #include <string>
 
 #include "config/check/checks.hpp"

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <string_view>
 #include <utility>
 
 namespace spillway::config {

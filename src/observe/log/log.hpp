@@ -12,9 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/outcome.hpp"
 #include "base/reason.hpp"

@@ -1,6 +1,5 @@
 // The section of /metrics on connections, tunnels, slow clients and what bodies take.
 #include <array>
-#include <string>
 #include <utility>
 
 #include "observe/count/tunnel_use.hpp"

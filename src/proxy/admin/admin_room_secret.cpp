@@ -1,7 +1,6 @@
 // The secret of visitors' tokens, which is one for all waiting rooms. It is never shown.
 #include "jobs/time_text.hpp"
 #include "proxy/admin/admin_rooms.hpp"
-#include "proxy/admin/json_members.hpp"
 
 namespace spillway::proxy {
 
