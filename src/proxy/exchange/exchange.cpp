@@ -40,10 +40,9 @@ Task<> Exchange::serve(std::optional<Fault> unreadable) {
   observe(answer);
 }
 
-// Finds what answers the request. Each step either ends with an answer or lets the request go on;
-// what none of them ends is answered by the upstream.
+// Finds what answers the request: each step answers it or lets it go on, and the upstream is last.
 Task<Answer> Exchange::find_answer() {
-  // From here on the head says nothing of the visitor: its tokens are kept aside.
+  // Visitors' tokens are taken out of the head before anything else reads it.
   if (const http::Error error = visitor_tokens_.take(); error != http::Error::none)
     co_return bad_request(error);
   if (const std::optional<Fault> fault = check_framing()) co_return *fault;
