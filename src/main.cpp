@@ -16,8 +16,8 @@
 
 #include "base/ip_address.hpp"
 #include "base/state.hpp"
-#include "cli/admin/jobs_arguments.hpp"
-#include "cli/admin/rooms_arguments.hpp"
+#include "cli/admin/jobs_command.hpp"
+#include "cli/admin/rooms_command.hpp"
 #include "cli/explain/explain.hpp"
 #include "cli/simulate/simulate_command.hpp"
 #include "config/check/warnings.hpp"

@@ -1,5 +1,7 @@
 #include "base/base64.hpp"
 
+#include <nettle/base64.h>
+
 namespace spillway {
 
 namespace {
@@ -19,21 +21,9 @@ int url_digit(char c) {
 }  // namespace
 
 std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t n = 0; n < 3; ++n) {
-      const std::size_t from = at + n;
-      group = group << 8 | (from < bytes.size() ? static_cast<unsigned char>(bytes[from]) : 0u);
-    }
-    for (std::size_t n = 0; n < 4; ++n) {
-      const bool is_padding = at + n > bytes.size();
-      text += is_padding ? '=' : kDigits[group >> (6 * (3 - n)) & 63];
-    }
-  }
+  std::string text(BASE64_ENCODE_RAW_LENGTH(bytes.size()), '\0');
+  ::base64_encode_raw(text.data(), bytes.size(),
+                      reinterpret_cast<const std::uint8_t*>(bytes.data()));
   return text;
 }
 

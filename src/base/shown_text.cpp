@@ -1,27 +1,18 @@
 #include "base/shown_text.hpp"
 
 #include <algorithm>
+#include <boost/locale/utf.hpp>
 #include <iterator>
 #include <utility>
 
 namespace spillway {
 
 Character first_character(std::string_view text) {
-  constexpr Character kNone{0, 0};
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {1, lead};
-  if (lead < 0xc2 || lead > 0xf4) return kNone;
-  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (text.size() < length) return kNone;
-  char32_t code = lead & (0x7fu >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if (byte(i) < 0x80 || byte(i) > 0xbf) return kNone;
-    code = code << 6 | (byte(i) & 0x3fu);
-  }
-  const bool is_overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-  const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
-  return is_overlong || is_surrogate || code > 0x10ffff ? kNone : Character{length, code};
+  namespace utf = boost::locale::utf;
+  const char* end = text.data();
+  const utf::code_point code = utf::utf_traits<char>::decode(end, text.data() + text.size());
+  if (!utf::is_valid_codepoint(code)) return {0, 0};
+  return {static_cast<std::size_t>(end - text.data()), code};
 }
 
 std::size_t utf8_part(std::string_view text) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/config.hpp"
+#include "config/fallback.hpp"
 
 namespace spillway::cache {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <optional>
 #include <string>
 
 #include "base/ip_address.hpp"

@@ -29,11 +29,6 @@ std::string_view without_slash(std::string_view path) {
   return path;
 }
 
-bool is_among(std::span<const std::string_view> names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view other) { return http::iequals(other, name); });
-}
-
 // Case-insensitive.
 bool precedes(std::string_view a, std::string_view b) {
   return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
@@ -156,12 +151,10 @@ namespace {
 
 // Fields whose values the upstream sees differ from what the client sent.
 bool is_rewritten(std::string_view name) {
-  for (const std::string_view one :
-       {"X-Forwarded-For", "Forwarded", "X-Request-Id", "traceparent", "Via", "TE", "Connection",
-        "X-Request-Deadline", "grpc-timeout", "If-None-Match", "If-Modified-Since"}) {
-    if (http::iequals(name, one)) return true;
-  }
-  return false;
+  return http::contains_name(
+      {"X-Forwarded-For", "Forwarded", "X-Request-Id", "traceparent", "Via", "TE", "Connection",
+       "X-Request-Deadline", "grpc-timeout", "If-None-Match", "If-Modified-Since"},
+      name);
 }
 
 }  // namespace
@@ -173,10 +166,8 @@ bool unite_names(std::string_view known, const http::FieldList& response,
   std::size_t bytes = 0;
   bool fits = true;
   const auto take = [&](std::string_view name) {
-    if (name.empty() || is_among(std::span(all).first(count), name)) return;
-    for (const std::string& other : configured) {
-      if (http::iequals(other, name)) return;
-    }
+    if (name.empty() || http::contains_name(std::span(all).first(count), name)) return;
+    if (http::contains_name(configured, name)) return;
     bytes += name.size() + 1;
     fits =
         fits && name != "*" && !is_rewritten(name) && count < all.size() && bytes <= kMaxNameBytes;

@@ -3,6 +3,7 @@
 
 #include "config/config.hpp"
 #include "http/caching/cache_control.hpp"
+#include "http/caching/targeted_control.hpp"
 #include "http/field/field_list.hpp"
 
 namespace spillway::cache {
@@ -14,9 +15,19 @@ struct ResponseControl {
 };
 
 // The first of the targeted fields that the response has in a valid form, else Cache-Control.
-ResponseControl response_control(const http::FieldList& response, const config::Cache& settings);
+inline ResponseControl response_control(const http::FieldList& response,
+                                        const config::Cache& settings) {
+  for (const std::string& name : settings.targeted) {
+    if (const auto targeted = http::targeted_cache_control(response, name))
+      return {*targeted, true};
+  }
+  return {http::cache_control(response), false};
+}
 
 // Whether it says how long the response is fresh.
-bool has_explicit_lifetime(const http::FieldList& response, const ResponseControl& control);
+inline bool has_explicit_lifetime(const http::FieldList& response, const ResponseControl& control) {
+  return control.directives.max_age || control.directives.s_maxage ||
+         (!control.is_targeted && response.contains(http::FieldId::expires));
+}
 
 }  // namespace spillway::cache

@@ -16,11 +16,7 @@ bool is_same_name(const Field& a, const Field& b) {
 }
 
 bool is_per_exchange(std::string_view name) {
-  for (const std::string_view other :
-       {"X-Request-Id", "traceparent", "tracestate", "Server-Timing"}) {
-    if (http::iequals(name, other)) return true;
-  }
-  return false;
+  return http::contains_name({"X-Request-Id", "traceparent", "tracestate", "Server-Timing"}, name);
 }
 
 }  // namespace

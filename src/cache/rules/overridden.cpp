@@ -1,7 +1,6 @@
 #include "cache/rules/overridden.hpp"
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 
 #include "http/field/ascii.hpp"
@@ -24,8 +23,7 @@ bool is_override(std::string_view name) {
 bool is_overridden(const http::FieldList& request, const config::Cache& settings) {
   return std::any_of(request.begin(), request.end(), [&](const http::Field& field) {
     if (field.id != http::FieldId::unknown || !is_override(field.name)) return false;
-    return std::none_of(settings.vary.begin(), settings.vary.end(),
-                        [&](const std::string& name) { return http::iequals(name, field.name); });
+    return !http::contains_name(settings.vary, field.name);
   });
 }
 

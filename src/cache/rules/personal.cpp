@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "http/field/ascii.hpp"
 
@@ -23,11 +22,6 @@ bool names_tenant(const TenantInKey& tenant, std::string_view name) {
          (!tenant.by_field.empty() && iequals(name, tenant.by_field));
 }
 
-bool contains_name(const std::vector<std::string>& names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& other) { return iequals(other, name); });
-}
-
 // `varies(name)`: whether the responses' Vary lists the field.
 template <class Varies>
 bool has_personal_field_unless(const http::FieldList& request, const config::Cache& settings,
@@ -35,7 +29,7 @@ bool has_personal_field_unless(const http::FieldList& request, const config::Cac
   for (const std::string& name : settings.personal) {
     if (!request.find(name)) continue;
     const bool in_key = (!settings.across_tenants && names_tenant(tenant, name)) ||
-                        contains_name(settings.vary, name) || varies(name);
+                        http::contains_name(settings.vary, name) || varies(name);
     if (!in_key) return true;
   }
   return false;

@@ -8,6 +8,13 @@
 namespace spillway {
 
 // A subcommand that asks the admin listener; `to` must outlive the parsing.
-CLI::App& add_admin_action(CLI::App& parent, AdminOptions& to, const char* name, const char* help);
+inline CLI::App& add_admin_action(CLI::App& parent, AdminOptions& to, const char* name,
+                                  const char* help) {
+  CLI::App& command = *parent.add_subcommand(name, help);
+  command.add_option("--admin", to.admin, "The admin listener")->capture_default_str();
+  command.add_option("--token-file", to.token_file, "File whose first line is admin.token");
+  command.add_flag("--json", to.json, "Print the answer as it came");
+  return command;
+}
 
 }  // namespace spillway

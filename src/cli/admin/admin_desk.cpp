@@ -1,7 +1,6 @@
 #include "cli/admin/admin_desk.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "cli/terminal/terminal_text.hpp"
 #include "config/file/document.hpp"

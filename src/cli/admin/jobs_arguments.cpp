@@ -1,8 +1,8 @@
-#include "cli/admin/jobs_arguments.hpp"
-
+// The arguments of `spillway jobs`.
 #include <string>
 
 #include "cli/admin/admin_arguments.hpp"
+#include "cli/admin/jobs_command.hpp"
 #include "jobs/job_id.hpp"
 
 namespace spillway {

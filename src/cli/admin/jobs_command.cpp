@@ -8,7 +8,6 @@
 #include <ostream>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/time_text.hpp"
 #include "cli/admin/jobs_table.hpp"

@@ -9,6 +9,10 @@
 
 #include "cli/admin/admin_desk.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace spillway {
 
 enum class JobsAction : std::uint8_t { list, show, replay, cancel, purge };
@@ -26,6 +30,9 @@ struct JobsOptions : AdminOptions {
   bool all = false;                    // replay and purge: however many match
   bool yes = false;                    // replay and purge: not only what would happen
 };
+
+// Adds the command with its own subcommands; `to` must outlive the parsing.
+void add_jobs(CLI::App& app, JobsOptions& to);
 
 AdminOutcome run_jobs_command(const JobsOptions& options, std::ostream& out, std::ostream& err);
 

@@ -1,8 +1,8 @@
-#include "cli/admin/rooms_arguments.hpp"
-
+// The arguments of `spillway rooms`.
 #include <string>
 
 #include "cli/admin/admin_arguments.hpp"
+#include "cli/admin/rooms_command.hpp"
 #include "waiting/ticket/ticket.hpp"
 
 namespace spillway {

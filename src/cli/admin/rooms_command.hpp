@@ -9,6 +9,10 @@
 
 #include "cli/admin/admin_desk.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace spillway {
 
 enum class RoomsAction : std::uint8_t {
@@ -46,6 +50,9 @@ struct RoomsOptions : AdminOptions {
   bool at_once = false;                // of replace_secret
   bool yes = false;                    // of message that ends, and of replace_secret at once
 };
+
+// Adds the command with its own subcommands; `to` must outlive the parsing.
+void add_rooms(CLI::App& app, RoomsOptions& to);
 
 AdminOutcome run_rooms_command(const RoomsOptions& options, std::ostream& out, std::ostream& err);
 

@@ -5,11 +5,7 @@
 #include <chrono>
 
 #include "base/ip_address.hpp"
-#include "cli/explain/explain_answers.hpp"
-#include "cli/explain/explain_deferral.hpp"
-#include "cli/explain/explain_lines.hpp"
-#include "cli/explain/explain_request.hpp"
-#include "cli/explain/explain_rule.hpp"
+#include "cli/explain/explain_sections.hpp"
 #include "config/choices.hpp"
 #include "http/message/framing.hpp"
 #include "http/message/head.hpp"

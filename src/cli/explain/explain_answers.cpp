@@ -1,10 +1,9 @@
-#include "cli/explain/explain_answers.hpp"
-
+// What a route's cache and fallback answer to one request.
 #include <string>
 
 #include "cache/rules/personal.hpp"
 #include "cache/rules/storable.hpp"
-#include "cli/explain/explain_refusal.hpp"
+#include "cli/explain/explain_sections.hpp"
 #include "config/choices.hpp"
 #include "http/caching/cache_control.hpp"
 #include "http/message/upgrade.hpp"

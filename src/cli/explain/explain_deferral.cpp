@@ -1,9 +1,8 @@
-#include "cli/explain/explain_deferral.hpp"
-
+// What goes before the overload rule.
 #include <algorithm>
-#include <string>
 #include <string_view>
 
+#include "cli/explain/explain_sections.hpp"
 #include "config/choices.hpp"
 #include "http/message/target.hpp"
 #include "http/message/upgrade.hpp"

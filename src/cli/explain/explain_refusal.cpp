@@ -1,6 +1,7 @@
-#include "cli/explain/explain_refusal.hpp"
-
+// How a request would be refused.
 #include <string>
+
+#include "cli/explain/explain_sections.hpp"
 
 namespace spillway {
 

@@ -1,10 +1,10 @@
-#include "cli/explain/explain_request.hpp"
-
+// What a request is, and which of its fields are ignored.
 #include <algorithm>
 #include <chrono>
 #include <string>
 #include <variant>
 
+#include "cli/explain/explain_sections.hpp"
 #include "cli/terminal/terminal_text.hpp"
 #include "config/tunnels.hpp"
 #include "http/field/ascii.hpp"

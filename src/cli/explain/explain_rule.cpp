@@ -1,9 +1,7 @@
-#include "cli/explain/explain_rule.hpp"
-
+// The overload rule of one request.
 #include <algorithm>
 
-#include "cli/explain/explain_answers.hpp"
-#include "cli/explain/explain_refusal.hpp"
+#include "cli/explain/explain_sections.hpp"
 #include "config/choices.hpp"
 #include "overload/admission/decide.hpp"
 

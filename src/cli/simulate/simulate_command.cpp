@@ -21,7 +21,6 @@
 #include "simulate/run/simulation.hpp"
 #include "simulate/scenario/built_in.hpp"
 #include "simulate/scenario/scenario_file.hpp"
-#include "simulate/scenario/scenario_reference.hpp"
 
 namespace spillway {
 namespace {

@@ -1,5 +1,4 @@
-#include "config/check/check_answers.hpp"
-
+// Checks of `cache`, `fallback` and the rules that use them.
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/check/checks.hpp"
 #include "config/choices.hpp"
 #include "config/layers.hpp"
 
@@ -62,9 +62,9 @@ class AnswerChecks {
     };
     if (!findings_.is_given(path + ".max_entry_bytes")) {
       cache.max_entry_bytes = std::min(cache.max_entry_bytes, cache.max_bytes / 8);
-    } else if (cache.max_entry_bytes > cache.max_bytes) {
-      findings_.report_order(path + ".max_entry_bytes", std::to_string(cache.max_entry_bytes),
-                             "up to", path + ".max_bytes", std::to_string(cache.max_bytes));
+    } else {
+      findings_.check_order(path + ".max_entry_bytes", cache.max_entry_bytes, path + ".max_bytes",
+                            cache.max_bytes);
     }
     if (!has_get(cache.methods)) {
       findings_.report(path + ".methods",

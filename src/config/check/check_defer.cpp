@@ -1,14 +1,13 @@
-#include "config/check/check_defer.hpp"
-
+// Checks of `store`, `jobs` and the routes' `defer`.
 #include <string>
+
+#include "config/check/checks.hpp"
 
 namespace spillway::config {
 namespace {
 
 void check_backoff(const JobBackoff& backoff, const std::string& path, Findings& findings) {
-  if (backoff.base <= backoff.max) return;
-  findings.report_order(path + ".base_ms", std::to_string(backoff.base.count()), "up to",
-                        path + ".max_ms", std::to_string(backoff.max.count()));
+  findings.check_order(path + ".base_ms", backoff.base, path + ".max_ms", backoff.max);
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
-#include "config/check/check_resources.hpp"
-
+// Checks of what a waiting room hands out.
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "config/check/checks.hpp"
+
 namespace spillway::config {
 namespace {
-
-std::string ms_of(Milliseconds time) { return std::to_string(time.count()); }
 
 void check_names(const std::vector<WaitingResource>& groups, const std::string& path,
                  Findings& findings) {
@@ -57,27 +56,21 @@ void check_kinds(const std::vector<WaitingResource>& groups, const std::string& 
   }
 }
 
-void check_within(Milliseconds least, const std::string& least_key, Milliseconds most,
-                  const std::string& most_key, Findings& findings) {
-  if (least > most) findings.report_order(least_key, ms_of(least), "up to", most_key, ms_of(most));
-}
-
 void check_times(const WaitingRoom& room, const std::string& path, Findings& findings) {
   const WaitingDuration& duration = room.resources.duration;
   const std::string at = path + ".duration";
   const Milliseconds most = duration.max.value_or(room.sessions.ttl);
-  check_within(most, at + ".max_ms", room.sessions.ttl, path + ".session_ttl_ms", findings);
-  check_within(duration.min, at + ".min_ms", most, at + ".max_ms", findings);
+  findings.check_order(at + ".max_ms", most, path + ".session_ttl_ms", room.sessions.ttl);
+  findings.check_order(at + ".min_ms", duration.min, at + ".max_ms", most);
   if (duration.usual) {
-    check_within(*duration.usual, at + ".default_ms", most, at + ".max_ms", findings);
-    check_within(duration.min, at + ".min_ms", *duration.usual, at + ".default_ms", findings);
+    findings.check_order(at + ".default_ms", *duration.usual, at + ".max_ms", most);
+    findings.check_order(at + ".min_ms", duration.min, at + ".default_ms", *duration.usual);
   }
   const WaitingOwnWait& wait = room.resources.own_wait;
   const Milliseconds longest = wait.max.value_or(room.tickets.max_wait);
   const std::string wait_at = path + ".own_max_wait";
-  check_within(longest, wait_at + ".max_ms", room.tickets.max_wait, path + ".max_wait_ms",
-               findings);
-  check_within(wait.min, wait_at + ".min_ms", longest, wait_at + ".max_ms", findings);
+  findings.check_order(wait_at + ".max_ms", longest, path + ".max_wait_ms", room.tickets.max_wait);
+  findings.check_order(wait_at + ".min_ms", wait.min, wait_at + ".max_ms", longest);
 }
 
 }  // namespace

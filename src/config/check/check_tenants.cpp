@@ -1,9 +1,9 @@
-#include "config/check/check_tenants.hpp"
-
+// Checks of tenants.api_keys.
 #include <cstddef>
 #include <string>
 #include <unordered_map>
 
+#include "config/check/checks.hpp"
 #include "config/named_tenants.hpp"
 #include "config/problem.hpp"
 

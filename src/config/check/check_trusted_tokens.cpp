@@ -1,7 +1,7 @@
-#include "config/check/check_trusted_tokens.hpp"
-
-#include <algorithm>
+// Checks of trusted_tokens.
 #include <string>
+
+#include "config/check/checks.hpp"
 
 namespace spillway::config {
 namespace {

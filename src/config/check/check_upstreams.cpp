@@ -1,21 +1,13 @@
-#include "config/check/check_upstreams.hpp"
-
+// Checks of an upstream's servers and the keys about their failures.
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "config/check/checks.hpp"
 #include "config/check/own_address.hpp"
 
 namespace spillway::config {
 namespace {
-
-// Two keys of one object, the first of which may not be above the second.
-void check_order(const std::string& path, std::string_view lower_key, std::int64_t lower,
-                 std::string_view upper_key, std::int64_t upper, Findings& findings) {
-  if (lower <= upper) return;
-  findings.report_order(path + "." + std::string(lower_key), std::to_string(lower), "up to",
-                        path + "." + std::string(upper_key), std::to_string(upper));
-}
 
 void check_circuit_breaker(const CircuitBreaker& breaker, const std::string& path,
                            Findings& findings) {
@@ -24,16 +16,15 @@ void check_circuit_breaker(const CircuitBreaker& breaker, const std::string& pat
                     "found 0, and " + path + ".failure_rate is 0: the circuit would never open",
                     path + ".failure_rate");
   }
-  check_order(path, "open_ms", breaker.open.count(), "max_open_ms", breaker.max_open.count(),
-              findings);
+  findings.check_order(path + ".open_ms", breaker.open, path + ".max_open_ms", breaker.max_open);
 }
 
 void check_health_check(HealthCheck& check, const std::string& path, Findings& findings) {
   if (!findings.is_given(path + ".timeout_ms"))
     check.timeout = std::min(check.timeout, check.interval);
-  check_order(path, "min_status", check.min_status, "max_status", check.max_status, findings);
-  check_order(path, "timeout_ms", check.timeout.count(), "interval_ms", check.interval.count(),
-              findings);
+  findings.check_order(path + ".min_status", check.min_status, path + ".max_status",
+                       check.max_status);
+  findings.check_order(path + ".timeout_ms", check.timeout, path + ".interval_ms", check.interval);
 }
 
 // As written; names are resolved when the configuration takes effect.
@@ -66,10 +57,10 @@ void check_upstreams(Config& config, Findings& findings) {
     if (upstream.health_check) {
       check_health_check(*upstream.health_check, path + ".health_check", findings);
     }
-    check_order(path + ".ejection", "base_ms", upstream.ejection.base.count(), "max_ms",
-                upstream.ejection.max.count(), findings);
-    check_order(path + ".retries", "backoff_ms", upstream.retries.backoff.count(), "max_backoff_ms",
-                upstream.retries.max_backoff.count(), findings);
+    findings.check_order(path + ".ejection.base_ms", upstream.ejection.base,
+                         path + ".ejection.max_ms", upstream.ejection.max);
+    findings.check_order(path + ".retries.backoff_ms", upstream.retries.backoff,
+                         path + ".retries.max_backoff_ms", upstream.retries.max_backoff);
   }
 }
 

@@ -1,9 +1,8 @@
-#include "config/check/check_waiting_room.hpp"
-
+// Checks of the routes' `waiting_room`.
 #include <algorithm>
 #include <string>
 
-#include "config/check/check_resources.hpp"
+#include "config/check/checks.hpp"
 #include "config/choices.hpp"
 
 namespace spillway::config {
@@ -74,14 +73,10 @@ void check_waiting_room(const WaitingRoom& room, const std::string& path, Findin
     findings.report(path + ".status", "found " + std::to_string(room.page.status) +
                                           ", allowed: 200, 202, 429 or 503");
   }
-  if (room.page.poll.min > room.page.poll.max) {
-    findings.report_order(path + ".poll.min_ms", count_of(room.page.poll.min), "up to",
-                          path + ".poll.max_ms", count_of(room.page.poll.max));
-  }
-  if (room.sessions.idle > room.sessions.ttl) {
-    findings.report_order(path + ".idle_ms", count_of(room.sessions.idle), "up to",
-                          path + ".session_ttl_ms", count_of(room.sessions.ttl));
-  }
+  findings.check_order(path + ".poll.min_ms", room.page.poll.min, path + ".poll.max_ms",
+                       room.page.poll.max);
+  findings.check_order(path + ".idle_ms", room.sessions.idle, path + ".session_ttl_ms",
+                       room.sessions.ttl);
   check_tiers(room.tiers, path + ".tiers", findings);
   if (room.opening.queueing == Queueing::random_start && room.opening.at.empty()) {
     findings.report(path + ".queueing", "random_start needs a start: " + path + ".opens_at",

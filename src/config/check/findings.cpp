@@ -34,6 +34,12 @@ void Findings::report_order(const std::string& path, const std::string& value,
          other_path);
 }
 
+void Findings::check_order(const std::string& lower_path, std::int64_t lower,
+                           const std::string& upper_path, std::int64_t upper) {
+  if (lower <= upper) return;
+  report_order(lower_path, std::to_string(lower), "up to", upper_path, std::to_string(upper));
+}
+
 void Findings::settle() {
   problems_.insert(problems_.end(), found_.begin(), found_.end());
   found_.clear();

@@ -4,10 +4,12 @@
 // its own.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "base/time.hpp"
 #include "config/problem.hpp"
 
 namespace spillway::config {
@@ -28,6 +30,14 @@ class Findings {
   // RELATION PATH (2)".
   void report_order(const std::string& path, const std::string& value, std::string_view relation,
                     const std::string& other_path, const std::string& other);
+
+  // Reports the first of two values if it is above the second.
+  void check_order(const std::string& lower_path, std::int64_t lower, const std::string& upper_path,
+                   std::int64_t upper);
+  void check_order(const std::string& lower_path, Milliseconds lower, const std::string& upper_path,
+                   Milliseconds upper) {
+    check_order(lower_path, lower.count(), upper_path, upper.count());
+  }
 
   // Adds the findings to the problems. Call once, at the end: findings do not hide each other.
   void settle();

@@ -6,13 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "config/check/check_answers.hpp"
-#include "config/check/check_defer.hpp"
-#include "config/check/check_tenants.hpp"
-#include "config/check/check_trusted_tokens.hpp"
-#include "config/check/check_upstreams.hpp"
-#include "config/check/check_waiting_room.hpp"
-#include "config/check/findings.hpp"
+#include "config/check/checks.hpp"
 #include "config/defaults.hpp"
 #include "config/describe/describe.hpp"
 

@@ -7,8 +7,6 @@
 //   visit.annotation(Key, sentence)             a text for editors, ignored here
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>

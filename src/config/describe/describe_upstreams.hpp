@@ -1,8 +1,6 @@
 // The keys of upstreams, described as in config/describe/describe.hpp.
 #pragma once
 
-#include <cstdint>
-
 #include "config/config.hpp"
 #include "config/describe/constraint.hpp"
 

@@ -104,27 +104,28 @@ void Reader::report_repeated(const json& list, const std::string& path) {
   }
 }
 
-bool Reader::read(const json& node, const std::string& path, std::vector<Rule>& rules, ByClass) {
+template <class RuleOf>
+bool Reader::read_rules(const json& node, const std::string& path, const RuleOf& rule_of) {
   if (!node.is_object()) return reject(path, node, "an object with class names as keys");
   for (const auto& [key, rule] : node.items()) {
     const std::string here = member(path, key);
     const auto at = find_name(json(key), here, "class", context_.classes);
-    if (at && *at < rules.size()) read(rule, here, rules[*at], ByType{});
+    if (auto* const to = at ? rule_of(*at) : nullptr) read(rule, here, *to, ByType{});
   }
   return true;
 }
 
+bool Reader::read(const json& node, const std::string& path, std::vector<Rule>& rules, ByClass) {
+  return read_rules(node, path,
+                    [&](std::size_t at) { return at < rules.size() ? &rules[at] : nullptr; });
+}
+
 bool Reader::read(const json& node, const std::string& path, std::vector<RuleOverride>& rules,
                   ByClass) {
-  if (!node.is_object()) return reject(path, node, "an object with class names as keys");
-  for (const auto& [key, rule] : node.items()) {
-    const std::string here = member(path, key);
-    const auto at = find_name(json(key), here, "class", context_.classes);
-    if (!at) continue;
-    rules.emplace_back().traffic_class = static_cast<ClassId>(*at);
-    read(rule, here, rules.back(), ByType{});
-  }
-  return true;
+  return read_rules(node, path, [&](std::size_t at) {
+    rules.emplace_back().traffic_class = static_cast<ClassId>(at);
+    return &rules.back();
+  });
 }
 
 template <class Member, class Allowed>

@@ -191,6 +191,9 @@ class Reader {
   }
 
  private:
+  // The members of an object, by names of classes; rule_of(class) is where each goes, or null.
+  template <class RuleOf>
+  bool read_rules(const nlohmann::json& node, const std::string& path, const RuleOf& rule_of);
   // The members of an object, by their names; `plural` is what they are.
   template <class Member, class Allowed>
   bool read_members(const nlohmann::json& node, const std::string& path,

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <string_view>
 #include <utility>
 
 namespace spillway::config {
@@ -17,24 +15,6 @@ namespace {
 constexpr std::size_t kFewestSecretBytes = 32;  // as its hash has (RFC 7518 section 3.2)
 constexpr std::size_t kMostSecretBytes = 4096;
 constexpr std::size_t kMostPemBytes = 16384;
-
-std::optional<std::uint8_t> digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<std::uint8_t>(c - 'A' + 10);
-  return std::nullopt;
-}
-
-std::optional<HmacKey> from_digits(std::string_view text) {
-  HmacKey key;
-  if (text.size() != 2 * key.size()) return std::nullopt;
-  for (std::size_t n = 0; n < key.size(); ++n) {
-    const auto high = digit(text[2 * n]), low = digit(text[2 * n + 1]);
-    if (!high || !low) return std::nullopt;
-    key[n] = static_cast<std::uint8_t>(*high << 4 | *low);
-  }
-  return key;
-}
 
 void drop_line_end(std::string& text) {
   if (text.ends_with('\n')) text.pop_back();
@@ -79,7 +59,8 @@ KeyFile<HmacKey> read_key_file(const std::filesystem::path& path) {
     return {key, ""};
   }
   drop_line_end(text);
-  if (const auto read_key = from_digits(text)) return {read_key, ""};
+  // A key has as many bytes as a digest.
+  if (const auto digits = parse_sha256(text)) return {digits, ""};
   return {{}, path.string() + " holds neither 32 bytes nor 64 hexadecimal digits"};
 }
 

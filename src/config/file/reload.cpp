@@ -6,7 +6,6 @@
 namespace spillway::config {
 namespace {
 
-std::string shown(const std::string& text) { return "\"" + text + "\""; }
 std::string shown(std::uint64_t number) { return std::to_string(number); }
 
 bool defers(const Config& config) {

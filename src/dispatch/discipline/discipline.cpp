@@ -2,13 +2,7 @@
 
 #include <cassert>
 
-#include "dispatch/discipline/aging.hpp"
-#include "dispatch/discipline/deficit_round_robin.hpp"
-#include "dispatch/discipline/earliest_deadline.hpp"
-#include "dispatch/discipline/fair_share.hpp"
-#include "dispatch/discipline/round_robin.hpp"
-#include "dispatch/discipline/strict_priority.hpp"
-#include "dispatch/discipline/weighted_round_robin.hpp"
+#include "dispatch/discipline/disciplines.hpp"
 
 namespace spillway::dispatch {
 
@@ -22,16 +16,15 @@ std::unique_ptr<Discipline> make_discipline(const config::Dispatch& settings,
   }
   const std::size_t count = classes.size();
   switch (settings.discipline) {
-    case config::Discipline::pq: return std::make_unique<StrictPriority>(weights, count);
-    case config::Discipline::rr: return std::make_unique<RoundRobin>(weights, count);
-    case config::Discipline::wrr: return std::make_unique<WeightedRoundRobin>(weights, count);
-    case config::Discipline::drr: return std::make_unique<DeficitRoundRobin>(weights, count);
+    case config::Discipline::pq: return make_strict_priority(weights, count);
+    case config::Discipline::rr: return make_round_robin(weights, count);
+    case config::Discipline::wrr: return make_weighted_round_robin(weights, count);
+    case config::Discipline::drr: return make_deficit_round_robin(weights, count);
     case config::Discipline::wfq: break;
-    case config::Discipline::aging:
-      return std::make_unique<Aging>(weights, count, settings.aging_half_life);
-    case config::Discipline::edf: return std::make_unique<EarliestDeadline>(weights, count);
+    case config::Discipline::aging: return make_aging(weights, count, settings.aging_half_life);
+    case config::Discipline::edf: return make_earliest_deadline(weights, count);
   }
-  return std::make_unique<FairShare>(weights, count);
+  return make_fair_share(weights, count);
 }
 
 }  // namespace spillway::dispatch

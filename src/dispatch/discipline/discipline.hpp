@@ -45,7 +45,7 @@ class Discipline {
   virtual ClassId pick(ClassSet ready, const Queues& queues, TimePoint now) = 0;
 
   // `waiter`, of the class picked last, got the slot and has left its queue.
-  virtual void served(const Waiter& waiter, const Queues& queues) = 0;
+  virtual void served(const Waiter& waiter, const Queues&) { passed(waiter); }
 
   // `waiter` got a slot without competition or by its class's guaranteed share: not charged, but
   // counted among its class's recent turns.

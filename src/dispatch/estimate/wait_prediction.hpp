@@ -4,7 +4,6 @@
 // quiet site it is just the arrival rate.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "base/time.hpp"

@@ -1,8 +1,6 @@
 // Intrusive doubly linked lists: no allocation, removal from anywhere in O(1).
 #pragma once
 
-#include <cstddef>
-
 namespace spillway::dispatch {
 
 // The links of an object for one kind of list; Tag tells the kinds apart, so that an object can

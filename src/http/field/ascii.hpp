@@ -1,11 +1,13 @@
 // The character classes and comparisons of RFC 9110 section 5.6: ASCII only, no locale.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
+#include <initializer_list>
+#include <iterator>
 #include <string_view>
 
 #ifdef __SSE2__
@@ -80,6 +82,16 @@ constexpr bool iequals(std::string_view a, std::string_view b) {
     if (to_lower(a[i]) != to_lower(b[i])) return false;
   }
   return true;
+}
+
+// Whether the name is among these, in upper or lower case.
+template <class Names>
+bool contains_name(const Names& names, std::string_view name) {
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](std::string_view one) { return iequals(one, name); });
+}
+inline bool contains_name(std::initializer_list<std::string_view> names, std::string_view name) {
+  return contains_name<std::initializer_list<std::string_view>>(names, name);
 }
 constexpr bool istarts_with(std::string_view text, std::string_view prefix) {
   return iequals(text.substr(0, prefix.size()), prefix);

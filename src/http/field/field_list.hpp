@@ -1,7 +1,6 @@
 // The header fields of a message, in order, duplicates too, in a fixed block of memory.
 #pragma once
 
-#include <array>
 #include <bitset>
 #include <boost/beast/http/field.hpp>
 #include <cstddef>

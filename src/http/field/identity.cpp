@@ -12,17 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxFolded = 64;  // longer than any name with a meaning
 
-bool has(const std::vector<std::string>& names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& one) { return iequals(one, name); });
-}
-
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view one) { return iequals(one, name); });
-}
-
 }  // namespace
 
 bool is_hop_by_hop(FieldId id) {
@@ -79,56 +68,58 @@ bool is_protected(FieldId id) {
 }
 
 bool is_proxy_field(std::string_view name) {
-  static constexpr std::array<std::string_view, 18> kOfX{"X-Real-IP",
-                                                         "X-Client-IP",
-                                                         "X-Cluster-Client-IP",
-                                                         "X-Azure-ClientIP",
-                                                         "X-Remote-IP",
-                                                         "X-Remote-Addr",
-                                                         "X-Originating-IP",
-                                                         "X-Original-Forwarded-For",
-                                                         "X-ProxyUser-Ip",
-                                                         "X-Forwarded",
-                                                         "X-Envoy-External-Address",
-                                                         "X-Vercel-Forwarded-For",
-                                                         "X-Vercel-Proxied-For",
-                                                         "X-Appengine-User-IP",
-                                                         "X-Appengine-Remote-Addr",
-                                                         "X-Azure-SocketIP",
-                                                         "X-NF-Client-Connection-IP",
-                                                         "X-Sucuri-ClientIP"};
+  static constexpr std::array<std::string_view, 18> kOfX{
+      "X-Real-IP",
+      "X-Client-IP",
+      "X-Cluster-Client-IP",
+      "X-Remote-IP",
+      "X-Remote-Addr",
+      "X-Originating-IP",
+      "X-Original-Forwarded-For",
+      "X-ProxyUser-Ip",
+      "X-Forwarded",  // those below are of one product each
+      "X-Envoy-External-Address",
+      "X-Vercel-Forwarded-For",
+      "X-Vercel-Proxied-For",
+      "X-Appengine-User-IP",
+      "X-Appengine-Remote-Addr",
+      "X-Azure-ClientIP",
+      "X-Azure-SocketIP",
+      "X-NF-Client-Connection-IP",
+      "X-Sucuri-ClientIP"};
   // CGI hands Proxy over as HTTP_PROXY (RFC 3875 section 4.1.18), by which programs choose a proxy
   // of their own: CVE-2016-5385.
   // Client-Cert and Client-Cert-Chain are what a proxy says of its client's TLS (RFC 9440).
-  static constexpr std::array<std::string_view, 18> kOthers{"True-Client-IP",
-                                                            "Client-IP",
-                                                            "CF-Connecting-IP",
-                                                            "CF-Connecting-IPv6",
-                                                            "Fastly-Client-IP",
-                                                            "Forwarded-For",
-                                                            "Proxy-Client-IP",
-                                                            "WL-Proxy-Client-IP",
-                                                            "Proxy",
-                                                            "Client-Cert",
-                                                            "Client-Cert-Chain",
-                                                            "CF-Pseudo-IPv4",
-                                                            "CloudFront-Viewer-Address",
-                                                            "DO-Connecting-IP",
-                                                            "Fly-Client-IP",
-                                                            "Ali-CDN-Real-IP",
-                                                            "Cdn-Src-Ip",
-                                                            "Incap-Client-IP"};
+  static constexpr std::array<std::string_view, 18> kOthers{
+      "True-Client-IP",
+      "Client-IP",
+      "Forwarded-For",
+      "Proxy-Client-IP",
+      "WL-Proxy-Client-IP",
+      "Proxy",
+      "Client-Cert",
+      "Client-Cert-Chain",  // those below are of one product each
+      "CF-Connecting-IP",
+      "CF-Connecting-IPv6",
+      "CF-Pseudo-IPv4",
+      "Fastly-Client-IP",
+      "CloudFront-Viewer-Address",
+      "DO-Connecting-IP",
+      "Fly-Client-IP",
+      "Ali-CDN-Real-IP",
+      "Cdn-Src-Ip",
+      "Incap-Client-IP"};
   // The first letter decides for nearly all fields.
   switch (name.empty() ? '\0' : to_lower(name.front())) {
-    case 'x': return is_one_of(kOfX, name) || is_target_field(name);
-    case 'f': return is_one_of(kOthers, name) || is_target_field(name);
+    case 'x': return contains_name(kOfX, name) || is_target_field(name);
+    case 'f': return contains_name(kOthers, name) || is_target_field(name);
     case 'a':
     case 't':
     case 'c':
     case 'd':
     case 'i':
     case 'p':
-    case 'w': return is_one_of(kOthers, name);
+    case 'w': return contains_name(kOthers, name);
     default: return false;
   }
 }
@@ -139,7 +130,7 @@ bool is_own_field(std::string_view name) {
       "Spillway-Pass",     "Spillway-Late", "Spillway-Degrade", "Spillway-Attempt", "Spillway-Join",
       "Spillway-Leave",    "Spillway-Work", "Spillway-Enter",  // to upstreams, and of clients
       "Spillway-Session"};                                     // of upstreams
-  return istarts_with(name, "Spillway-") && is_one_of(kNames, name);
+  return istarts_with(name, "Spillway-") && contains_name(kNames, name);
 }
 
 bool is_identity_field(std::string_view name) {
@@ -148,7 +139,7 @@ bool is_identity_field(std::string_view name) {
       "X-Request-Id", "X-Request-Deadline", "grpc-timeout", "traceparent", "tracestate",
       "X-Api-Key",    "X-Tenant",           "X-Priority",   "CDN-Loop"};
   return istarts_with(name, "X-Forwarded-") || istarts_with(name, "Spillway-") ||
-         is_one_of(kNames, name) || is_proxy_field(name);
+         contains_name(kNames, name) || is_proxy_field(name);
 }
 
 ProtectedFields::ProtectedFields(const config::Config& config) {
@@ -169,10 +160,10 @@ ProtectedFields::ProtectedFields(const config::Config& config) {
   }
 }
 
-bool ProtectedFields::contains(std::string_view name) const { return has(names_, name); }
+bool ProtectedFields::contains(std::string_view name) const { return contains_name(names_, name); }
 
 bool ProtectedFields::is_for_trusted_peers(std::string_view name) const {
-  return has(believed_, name);
+  return contains_name(believed_, name);
 }
 
 bool ProtectedFields::is_alias(std::string_view name) const {

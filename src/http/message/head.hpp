@@ -4,10 +4,8 @@
 // ends. A head object is reused from message to message without allocating.
 #pragma once
 
-#include <array>
 #include <boost/beast/http/field.hpp>
 #include <boost/beast/http/verb.hpp>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 

@@ -8,21 +8,14 @@ namespace {
 
 // RFC 9110 section 15.4.5, and Via and Cache-Status, which record the path of the response.
 bool is_for_not_modified(std::string_view name) {
-  for (const std::string_view wanted :
-       {"Cache-Control", "Content-Location", "Date", "ETag", "Expires", "Last-Modified", "Vary",
-        "Via", "Cache-Status"}) {
-    if (iequals(name, wanted)) return true;
-  }
-  return false;
+  return contains_name({"Cache-Control", "Content-Location", "Date", "ETag", "Expires",
+                        "Last-Modified", "Vary", "Via", "Cache-Status"},
+                       name);
 }
 
 void write_status_line(TextWriter& out, unsigned status, std::string_view phrase) {
   out << "HTTP/1.1 " << status << ' ' << phrase << "\r\n";
 }
-
-}  // namespace
-
-namespace {
 
 // A response with a pass is one visitor's: it gets no caching fields of the stored response.
 template <class Wanted>

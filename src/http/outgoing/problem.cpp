@@ -1,6 +1,5 @@
 #include "http/outgoing/problem.hpp"
 
-#include <array>
 #include <boost/beast/http/status.hpp>
 
 #include "http/field/ascii.hpp"

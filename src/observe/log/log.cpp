@@ -34,24 +34,13 @@ struct Patience {
 };
 
 spdlog::level::level_enum to_spdlog(Level level) {
-  switch (level) {
-    case Level::debug: return spdlog::level::debug;
-    case Level::info: return spdlog::level::info;
-    case Level::warn: return spdlog::level::warn;
-    case Level::error: return spdlog::level::err;
-  }
-  return spdlog::level::err;
+  return static_cast<spdlog::level::level_enum>(SPDLOG_LEVEL_DEBUG + static_cast<int>(level));
 }
 
 // The names that the configuration uses; spdlog's own are "warning" and "error".
 std::string_view name(Level level) {
-  switch (level) {
-    case Level::debug: return "debug";
-    case Level::info: return "info";
-    case Level::warn: return "warn";
-    case Level::error: return "error";
-  }
-  return "error";
+  constexpr std::array<std::string_view, 4> kNames{"debug", "info", "warn", "error"};
+  return kNames[index(level)];
 }
 
 struct EventName {
@@ -60,15 +49,23 @@ struct EventName {
 };
 
 EventName name(ServerEvent what) {
-  switch (what) {
-    case ServerEvent::ejected: return {"server_ejected", Level::warn};
-    case ServerEvent::returned: return {"server_returned", Level::info};
-    case ServerEvent::circuit_opened: return {"circuit_opened", Level::warn};
-    case ServerEvent::circuit_closed: return {"circuit_closed", Level::info};
-    case ServerEvent::health_check_failed: return {"health_check_failed", Level::warn};
-    case ServerEvent::health_check_passed: return {"health_check_passed", Level::info};
-  }
-  return {"server_event", Level::warn};
+  constexpr std::array<EventName, 6> kNames{{{"server_ejected", Level::warn},
+                                             {"server_returned", Level::info},
+                                             {"circuit_opened", Level::warn},
+                                             {"circuit_closed", Level::info},
+                                             {"health_check_failed", Level::warn},
+                                             {"health_check_passed", Level::info}}};
+  return kNames[index(what)];
+}
+
+template <class Kind>
+JsonLine server_line(std::string_view what, const ServerLine<Kind>& line) {
+  JsonLine out = event(Level::warn, what);
+  out.text("upstream", line.upstream).text("server", line.server);
+  if (line.address != line.server) out.text("address", line.address);
+  out.text("reason", name(line.kind));
+  if (!line.detail.empty()) out.text("detail", line.detail);
+  return out.integer("left_out", line.left_out);
 }
 
 // Null with another sink.
@@ -264,20 +261,11 @@ void Log::server_event(ServerEvent what, std::string_view upstream, std::string_
 }
 
 void Log::server_failure(const FailureLine& line) {
-  JsonLine out = event(Level::warn, "server_failure");
-  out.text("upstream", line.upstream).text("server", line.server);
-  if (line.address != line.server) out.text("address", line.address);
-  out.text("reason", name(line.kind));
-  if (!line.detail.empty()) out.text("detail", line.detail);
-  write(Level::warn, out.integer("left_out", line.left_out).members());
+  write(Level::warn, server_line("server_failure", line).members());
 }
 
 void Log::local_shortage(const ShortageLine& line) {
-  JsonLine out = event(Level::warn, "local_shortage");
-  out.text("upstream", line.upstream).text("server", line.server);
-  if (line.address != line.server) out.text("address", line.address);
-  out.text("reason", name(line.kind)).text("detail", line.detail);
-  write(Level::warn, out.integer("left_out", line.left_out).members());
+  write(Level::warn, server_line("local_shortage", line).members());
 }
 
 void Log::temp_file_failed(std::string_view directory, std::string_view problem) {

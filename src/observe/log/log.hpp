@@ -12,9 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/outcome.hpp"
 #include "base/reason.hpp"
@@ -23,8 +21,7 @@
 #include "jobs/job.hpp"
 #include "observe/count/local_shortage.hpp"
 #include "observe/count/server_failure.hpp"
-#include "observe/log/job_change.hpp"
-#include "observe/log/room_change.hpp"
+#include "observe/log/operator_change.hpp"
 #include "overload/admission/decision_record.hpp"
 #include "overload/signals/signals.hpp"
 #include "overload/signals/state.hpp"
@@ -53,25 +50,20 @@ enum class ServerEvent : std::uint8_t {
   health_check_passed,  // healthy again
 };
 
-// A server that failed a request. Views need to live only during the call.
-struct FailureLine {
+// What befell a request or a connection to a server. Views need to live only during the call.
+template <class Kind>
+struct ServerLine {
   std::string_view upstream;
   std::string_view server;
   std::string_view address;  // of the server's, the one that was asked; as written: not logged
-  ServerFailure kind{};
+  Kind kind{};
   std::string_view detail;     // what was wrong; empty: the kind says it all
-  std::uint64_t left_out = 0;  // of the same kind and server, since the last line
+  std::uint64_t left_out = 0;  // of the same kind and server or upstream, since the last line
 };
-
+// A server that failed a request.
+using FailureLine = ServerLine<ServerFailure>;
 // A connection that was not made for want of something of our own.
-struct ShortageLine {
-  std::string_view upstream;
-  std::string_view server;
-  std::string_view address;  // the one that was to be asked
-  LocalShortage kind{};
-  std::string_view detail;     // the system's words
-  std::uint64_t left_out = 0;  // of the same kind and upstream, since the last line
-};
+using ShortageLine = ServerLine<LocalShortage>;
 
 // One request, for the access log. Views and pointers need to live only during the call.
 struct AccessLine {

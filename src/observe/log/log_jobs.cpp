@@ -12,12 +12,9 @@ namespace {
 constexpr std::size_t kMaxRoute = 256;
 
 std::string_view name(JobChange::Kind kind) {
-  switch (kind) {
-    case JobChange::Kind::cancelled: return "jobs_cancelled";
-    case JobChange::Kind::replayed: return "jobs_replayed";
-    case JobChange::Kind::purged: return "jobs_purged";
-  }
-  return "jobs_changed";
+  constexpr std::array<std::string_view, 3> kKinds{"jobs_cancelled", "jobs_replayed",
+                                                   "jobs_purged"};
+  return kKinds[static_cast<std::size_t>(kind)];
 }
 
 std::string_view name(RoomChange::Act act) {

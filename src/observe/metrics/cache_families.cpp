@@ -2,9 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "observe/count/retry_result.hpp"
 #include "observe/metrics/families.hpp"

@@ -1,6 +1,5 @@
 // The section of /metrics on connections, tunnels, slow clients and what bodies take.
 #include <array>
-#include <string>
 #include <utility>
 
 #include "observe/count/tunnel_use.hpp"
@@ -39,16 +38,6 @@ MetricFamily tunnels(MetricFamily result, const char* result_label, Workers work
     }
   }
   return result;
-}
-
-// The sum of one counter or gauge over the workers.
-template <class Value>
-MetricFamily of_all(Workers workers, MetricFamily family, Value WorkerGauges::*value,
-                    Labels labels = {}) {
-  add_sample(family, std::move(labels), sum(workers, [value](const WorkerMetrics& worker) {
-               return ((*worker.gauges).*value).value();
-             }));
-  return family;
 }
 
 // What clients that are slow or gone take up.
@@ -128,12 +117,9 @@ Families connection_families(Workers workers, const Snapshot& snapshot) {
       "spillway_slow_clients_total",
       "Client connections ended for being slower than limits.min_rate_bytes, at sending a request "
       "body or at taking an answer, or for memory of a stored one or disk space that others need.");
-  add_sample(slow, {label("phase", "body")}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->too_slow_bodies.value();
-             }));
-  add_sample(slow, {label("phase", "answer")}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->too_slow_takers.value();
-             }));
+  slow = of_all(workers, std::move(slow), &WorkerGauges::too_slow_bodies, {label("phase", "body")});
+  slow =
+      of_all(workers, std::move(slow), &WorkerGauges::too_slow_takers, {label("phase", "answer")});
 
   Families result{
       open_tunnels(workers),

@@ -71,4 +71,14 @@ auto sum(Workers workers, Read read) {
   return total;
 }
 
+// The sum of one counter or gauge over the workers.
+template <class Value>
+prometheus::MetricFamily of_all(Workers workers, prometheus::MetricFamily family,
+                                Value WorkerGauges::*value, Labels labels = {}) {
+  add_sample(family, std::move(labels), sum(workers, [value](const WorkerMetrics& worker) {
+               return ((*worker.gauges).*value).value();
+             }));
+  return family;
+}
+
 }  // namespace spillway::observe

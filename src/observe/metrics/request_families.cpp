@@ -185,13 +185,10 @@ MetricFamily connections(Workers workers) {
   MetricFamily result =
       gauge("spillway_connections",
             "Open connections: side client (to us) and upstream (from us, idle ones included).");
-  add_sample(result, {{"side", "client"}}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->client_connections.value();
-             }));
-  add_sample(result, {{"side", "upstream"}}, sum(workers, [](const WorkerMetrics& worker) {
-               return worker.gauges->upstream_connections.value();
-             }));
-  return result;
+  result = of_all(workers, std::move(result), &WorkerGauges::client_connections,
+                  {label("side", "client")});
+  return of_all(workers, std::move(result), &WorkerGauges::upstream_connections,
+                {label("side", "upstream")});
 }
 
 MetricFamily accepted(Workers workers) {

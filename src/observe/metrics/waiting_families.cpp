@@ -1,5 +1,6 @@
 // The section of /metrics on waiting rooms.
-#include <array>
+#include <cstdint>
+#include <utility>
 
 #include "config/choices.hpp"
 #include "observe/metrics/families.hpp"
@@ -11,162 +12,143 @@ namespace {
 using prometheus::MetricFamily;
 using waiting::Counts;
 
+using Room = WaitingRoomSnapshot;
+
+// What add_room(room, add) adds of each waiting room: add(labels, value), without the room's label.
+template <class AddRoom>
+MetricFamily of_each(MetricFamily family, const Snapshot& snapshot, AddRoom add_room) {
+  for (const Room& room : snapshot.waiting_rooms) {
+    add_room(room, [&](Labels labels, auto value) {
+      labels.insert(labels.begin(), label("room", room.name));
+      add_sample(family, std::move(labels), value);
+    });
+  }
+  return family;
+}
+
 // One sample for each waiting room.
 template <class Value>
 MetricFamily of_rooms(MetricFamily family, const Snapshot& snapshot, Value value) {
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms)
-    add_sample(family, {label("room", room.name)}, value(room.counts));
-  return family;
+  return of_each(std::move(family), snapshot,
+                 [&](const Room& room, auto add) { add({}, value(room.counts)); });
 }
 
 // The same of what is counted outside of it.
-MetricFamily of_rooms(MetricFamily family, const Snapshot& snapshot,
-                      std::uint64_t WaitingRoomSnapshot::*count) {
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms)
-    add_sample(family, {label("room", room.name)}, room.*count);
-  return family;
-}
-
-MetricFamily limited(const Snapshot& snapshot) {
-  MetricFamily family = counter("spillway_waiting_room_limited_total",
-                                "Requests answered 429: poll, a ticket was asked after far more "
-                                "often than told; join, more tickets for one address than "
-                                "joins_per_second, or for one network than network_share.");
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
-    add_sample(family, {label("room", room.name), label("what", "poll")}, room.limited_polls);
-    add_sample(family, {label("room", room.name), label("what", "join")}, room.limited_joins);
-  }
-  return family;
-}
-
-MetricFamily visitors(const Snapshot& snapshot) {
-  MetricFamily family = gauge("spillway_waiting_room_visitors",
-                              "Visitors by state: waiting in line, present (of those, heard of "
-                              "lately), processing (called), active (let in), provisional (let in "
-                              "without a wait within 60 s, and not seen again yet).");
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
-    const Counts& counts = room.counts;
-    const std::array<std::pair<std::string_view, std::size_t>, 5> states{
-        {{"waiting", counts.waiting},
-         {"present", counts.present},
-         {"processing", counts.processing},
-         {"active", counts.active},
-         {"provisional", counts.provisional}}};
-    for (const auto& state : states)
-      add_sample(family, {label("room", room.name), label("state", state.first)}, state.second);
-  }
-  return family;
-}
-
-MetricFamily ended(const Snapshot& snapshot) {
-  MetricFamily family = counter("spillway_waiting_room_ended_total",
-                                "Tickets that ended without a session, and sessions, by cause.");
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
-    for (std::size_t i = 0; i < waiting::kEndedCount; ++i) {
-      const auto add = [&](std::string_view what, std::uint64_t count) {
-        add_sample(family,
-                   {label("room", room.name), label("what", what),
-                    label("cause", name(static_cast<waiting::Ended>(i)))},
-                   count);
-      };
-      add("ticket", room.counts.tickets_ended[i]);
-      add("session", room.counts.sessions_ended[i]);
-    }
-  }
-  return family;
-}
-
-MetricFamily estimates(const Snapshot& snapshot) {
-  MetricFamily family = counter("spillway_waiting_room_estimate_total",
-                                "Calls of visitors who had been told an estimate: within the range "
-                                "that was told first, or not. 80 % are meant to be.");
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
-    const auto add = [&](std::string_view within, std::uint64_t count) {
-      add_sample(family, {label("room", room.name), label("within", within)}, count);
-    };
-    add("yes", room.counts.estimates.within);
-    add("no", room.counts.estimates.outside);
-  }
-  return family;
-}
-
-MetricFamily events(const Snapshot& snapshot) {
-  MetricFamily family = counter("spillway_waiting_room_events_total",
-                                "Events of tickets that became jobs for the webhook.");
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
-    for (std::size_t n = 0; n < waiting::kEventCount; ++n) {
-      const auto event = config::name(static_cast<waiting::Event>(n));
-      add_sample(family, {label("room", room.name), label("event", event)}, room.events[n]);
-    }
-  }
-  return family;
-}
-
-MetricFamily events_lost(const Snapshot& snapshot) {
-  MetricFamily family = counter("spillway_waiting_room_events_lost_total",
-                                "Events of which the webhook is not told: full, too many waited to "
-                                "be written down; store, it did not take them.");
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
-    const auto add = [&](std::string_view cause, std::uint64_t count) {
-      add_sample(family, {label("room", room.name), label("cause", cause)}, count);
-    };
-    add("full", room.counts.events_lost);
-    add("store", room.events_not_written);
-  }
-  return family;
-}
-
-MetricFamily unverified(const Snapshot& snapshot) {
-  MetricFamily family = counter("spillway_waiting_room_unverified_total",
-                                "Visitors' trusted_tokens that did not count, by source (jwt, "
-                                "cookie) and reason.");
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
-    for (const auto source : traffic::TrustedTokens::kSources) {
-      const auto& counts = room.unverified[static_cast<std::size_t>(source)];
-      for (std::size_t n = 0; n < counts.size(); ++n) {
-        const auto reason = static_cast<traffic::TokenFault>(n);
-        add_sample(family,
-                   {label("room", room.name), label("source", traffic::name(source)),
-                    label("reason", traffic::name(reason))},
-                   counts[n]);
-      }
-    }
-  }
-  return family;
-}
-
-MetricFamily work(const Snapshot& snapshot) {
-  MetricFamily family = counter("spillway_waiting_room_work_total",
-                                "Proofs of work for a place (challenge): done; missing; wrong, of "
-                                "another stamp or too little.");
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
-    for (std::size_t n = 0; n < waiting::kWorkCount; ++n) {
-      const auto result = name(static_cast<waiting::Work>(n));
-      add_sample(family, {label("room", room.name), label("result", result)}, room.work[n]);
-    }
-  }
-  return family;
+MetricFamily of_rooms(MetricFamily family, const Snapshot& snapshot, std::uint64_t Room::*count) {
+  return of_each(std::move(family), snapshot,
+                 [&](const Room& room, auto add) { add({}, room.*count); });
 }
 
 // One sample for each tier of each waiting room.
 template <class Value>
 MetricFamily of_tiers(MetricFamily family, const Snapshot& snapshot, Value value) {
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+  return of_each(std::move(family), snapshot, [&](const Room& room, auto add) {
     for (std::size_t n = 0; n < room.tiers.size(); ++n)
-      add_sample(family, {label("room", room.name), label("tier", room.tiers[n])},
-                 value(room.counts.tiers[n]));
-  }
-  return family;
+      add({label("tier", room.tiers[n])}, value(room.counts.tiers[n]));
+  });
 }
 
 // One sample for each type of resource of each waiting room: at most 16.
 template <class Value>
 MetricFamily of_types(MetricFamily family, const Snapshot& snapshot, Value value) {
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
+  return of_each(std::move(family), snapshot, [&](const Room& room, auto add) {
     for (const waiting::TypeCounts& type : room.counts.types)
-      add_sample(family, {label("room", room.name), label("type", type.name)}, value(type));
-  }
-  return family;
+      add({label("type", type.name)}, value(type));
+  });
+}
+
+MetricFamily limited(const Snapshot& snapshot) {
+  return of_each(counter("spillway_waiting_room_limited_total",
+                         "Requests answered 429: poll, a ticket was asked after far more often "
+                         "than told; join, more tickets for one address than joins_per_second, or "
+                         "for one network than network_share."),
+                 snapshot, [](const Room& room, auto add) {
+                   add({label("what", "poll")}, room.limited_polls);
+                   add({label("what", "join")}, room.limited_joins);
+                 });
+}
+
+MetricFamily visitors(const Snapshot& snapshot) {
+  return of_each(gauge("spillway_waiting_room_visitors",
+                       "Visitors by state: waiting in line, present (of those, heard of lately), "
+                       "processing (called), active (let in), provisional (let in without a wait "
+                       "within 60 s, and not seen again yet)."),
+                 snapshot, [](const Room& room, auto add) {
+                   add({label("state", "waiting")}, room.counts.waiting);
+                   add({label("state", "present")}, room.counts.present);
+                   add({label("state", "processing")}, room.counts.processing);
+                   add({label("state", "active")}, room.counts.active);
+                   add({label("state", "provisional")}, room.counts.provisional);
+                 });
+}
+
+MetricFamily ended(const Snapshot& snapshot) {
+  return of_each(counter("spillway_waiting_room_ended_total",
+                         "Tickets that ended without a session, and sessions, by cause."),
+                 snapshot, [](const Room& room, auto add) {
+                   for (std::size_t i = 0; i < waiting::kEndedCount; ++i) {
+                     const auto cause = label("cause", name(static_cast<waiting::Ended>(i)));
+                     add({label("what", "ticket"), cause}, room.counts.tickets_ended[i]);
+                     add({label("what", "session"), cause}, room.counts.sessions_ended[i]);
+                   }
+                 });
+}
+
+MetricFamily estimates(const Snapshot& snapshot) {
+  return of_each(counter("spillway_waiting_room_estimate_total",
+                         "Calls of visitors who had been told an estimate: within the range that "
+                         "was told first, or not. 80 % are meant to be."),
+                 snapshot, [](const Room& room, auto add) {
+                   add({label("within", "yes")}, room.counts.estimates.within);
+                   add({label("within", "no")}, room.counts.estimates.outside);
+                 });
+}
+
+MetricFamily events(const Snapshot& snapshot) {
+  return of_each(counter("spillway_waiting_room_events_total",
+                         "Events of tickets that became jobs for the webhook."),
+                 snapshot, [](const Room& room, auto add) {
+                   for (std::size_t n = 0; n < waiting::kEventCount; ++n)
+                     add({label("event", config::name(static_cast<waiting::Event>(n)))},
+                         room.events[n]);
+                 });
+}
+
+MetricFamily events_lost(const Snapshot& snapshot) {
+  return of_each(counter("spillway_waiting_room_events_lost_total",
+                         "Events of which the webhook is not told: full, too many waited to be "
+                         "written down; store, it did not take them."),
+                 snapshot, [](const Room& room, auto add) {
+                   add({label("cause", "full")}, room.counts.events_lost);
+                   add({label("cause", "store")}, room.events_not_written);
+                 });
+}
+
+MetricFamily unverified(const Snapshot& snapshot) {
+  return of_each(
+      counter("spillway_waiting_room_unverified_total",
+              "Visitors' trusted_tokens that did not count, by source (jwt, cookie) and "
+              "reason."),
+      snapshot, [](const Room& room, auto add) {
+        for (const auto source : traffic::TrustedTokens::kSources) {
+          const auto& counts = room.unverified[static_cast<std::size_t>(source)];
+          for (std::size_t n = 0; n < counts.size(); ++n) {
+            const auto reason = static_cast<traffic::TokenFault>(n);
+            add({label("source", traffic::name(source)), label("reason", traffic::name(reason))},
+                counts[n]);
+          }
+        }
+      });
+}
+
+MetricFamily work(const Snapshot& snapshot) {
+  return of_each(counter("spillway_waiting_room_work_total",
+                         "Proofs of work for a place (challenge): done; missing; wrong, of another "
+                         "stamp or too little."),
+                 snapshot, [](const Room& room, auto add) {
+                   for (std::size_t n = 0; n < waiting::kWorkCount; ++n)
+                     add({label("result", name(static_cast<waiting::Work>(n)))}, room.work[n]);
+                 });
 }
 
 MetricFamily types_fulfilled(const Snapshot& snapshot) {
@@ -182,22 +164,16 @@ MetricFamily types_waiting(const Snapshot& snapshot) {
 }
 
 MetricFamily resources(const Snapshot& snapshot) {
-  MetricFamily family = gauge("spillway_waiting_room_resources",
-                              "Resources by state: free, called (kept for a visitor that is "
-                              "called), in_use (by a session).");
-  for (const WaitingRoomSnapshot& room : snapshot.waiting_rooms) {
-    for (const waiting::TypeCounts& type : room.counts.types) {
-      const auto add = [&](std::string_view state, std::size_t count) {
-        add_sample(family,
-                   {label("room", room.name), label("type", type.name), label("state", state)},
-                   count);
-      };
-      add("free", type.free);
-      add("called", type.called);
-      add("in_use", type.in_use);
-    }
-  }
-  return family;
+  return of_each(gauge("spillway_waiting_room_resources",
+                       "Resources by state: free, called (kept for a visitor that is called), "
+                       "in_use (by a session)."),
+                 snapshot, [](const Room& room, auto add) {
+                   for (const waiting::TypeCounts& type : room.counts.types) {
+                     add({label("type", type.name), label("state", "free")}, type.free);
+                     add({label("type", type.name), label("state", "called")}, type.called);
+                     add({label("type", type.name), label("state", "in_use")}, type.in_use);
+                   }
+                 });
 }
 
 }  // namespace
@@ -207,7 +183,7 @@ Families waiting_families(const Snapshot& snapshot) {
   return {
       of_rooms(counter("spillway_waiting_room_bypassed_total",
                        "Requests that did not have to wait, by bypass."),
-               snapshot, &WaitingRoomSnapshot::bypassed),
+               snapshot, &Room::bypassed),
       of_rooms(counter("spillway_waiting_room_called_total",
                        "Tickets that were called, repeated calls too."),
                snapshot, [](const Counts& counts) { return counts.called; }),
@@ -232,7 +208,7 @@ Families waiting_families(const Snapshot& snapshot) {
       of_rooms(counter("spillway_waiting_room_offered_total",
                        "First contacts that were offered a place, where join is offer. How many "
                        "took one: spillway_waiting_room_joined_total."),
-               snapshot, &WaitingRoomSnapshot::offered),
+               snapshot, &Room::offered),
       of_rooms(gauge("spillway_waiting_room_open", "Whether visitors have to wait."), snapshot,
                [](const Counts& counts) { return counts.entry.is_open ? 1 : 0; }),
       [&] {

@@ -1,14 +1,14 @@
 #include "observe/page/state_report.hpp"
 
-#include <spdlog/fmt/chrono.h>
-
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/time_text.hpp"
 #include "config/choices.hpp"
 #include "config/tunnels.hpp"
 #include "observe/page/server_report.hpp"
@@ -19,18 +19,10 @@ namespace spillway::observe {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using WallTime = std::chrono::system_clock::time_point;
 
-// ISO 8601 in UTC, e.g. "2025-11-21T11:06:25.041Z".
-std::string iso8601(WallTime time) {
-  const auto milliseconds =
-      std::chrono::duration_cast<Milliseconds>(time.time_since_epoch()).count() % 1000;
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
-                     fmt::gmtime(std::chrono::system_clock::to_time_t(time)), milliseconds);
-}
-
-WallTime::duration wall(Duration duration) {
-  return std::chrono::duration_cast<WallTime::duration>(duration);
+// So long before the snapshot.
+std::string time_before(const Snapshot& snapshot, Duration ago) {
+  return to_text(std::chrono::floor<Milliseconds>(snapshot.taken_at - ago));
 }
 
 // In milliseconds to the microsecond, so that the page does not show float noise.
@@ -142,12 +134,10 @@ class Report {
 
   Json configuration() const {
     const Reloads& reloads = snapshot_.reloads;
-    return {{"generation", reloads.generation},
-            {"since", iso8601(snapshot_.taken_at - wall(reloads.in_effect))},
-            {"former_in_use", reloads.former},
-            {"reloads", reloads.done},
-            {"failed_reloads", reloads.failed},
-            {"problems", reloads.problems}};
+    return {
+        {"generation", reloads.generation}, {"since", time_before(snapshot_, reloads.in_effect)},
+        {"former_in_use", reloads.former},  {"reloads", reloads.done},
+        {"failed_reloads", reloads.failed}, {"problems", reloads.problems}};
   }
 
   Json caches() const {
@@ -201,7 +191,7 @@ class Report {
             {"mode", config::name(configured.overload.mode)},
             {"state", overload::name(now.state)},
             {"reason", now.reason == Reason::none ? Json(nullptr) : Json(name(now.reason))},
-            {"since", iso8601(snapshot_.taken_at - wall(now.in_state))},
+            {"since", time_before(snapshot_, now.in_state)},
             {"signals", signals_json(now.signals, configured.overload)},
             {"score", scores_json(now.signals, configured.overload)},
             {"errors", errors_json(now.signals)},
@@ -257,7 +247,7 @@ class Report {
   Json dead_letters(const UpstreamSnapshot& now) const {
     Json newest_first = Json::array();
     for (const DeadLetterSnapshot& letter : now.dead_letters) {
-      newest_first.push_back({{"time", iso8601(snapshot_.taken_at - wall(letter.age))},
+      newest_first.push_back({{"time", time_before(snapshot_, letter.age)},
                               {"reason", name(letter.reason)},
                               {"class", config_.classes[index(letter.traffic_class)].name},
                               {"route", config_.routes[index(letter.route)].name},
@@ -376,7 +366,7 @@ nlohmann::ordered_json state_report(const config::Config& config,
                                     const Snapshot& snapshot, const BuildInfo& build) {
   const Report report(config, workers, snapshot);
   Json state = {{"version", build.version},
-                {"time", iso8601(snapshot.taken_at)},
+                {"time", time_before(snapshot, {})},
                 {"uptime_seconds", std::round(to_seconds(snapshot.uptime) * 1e3) / 1e3},
                 {"phase", name(snapshot.phase)},
                 {"draining", snapshot.phase == Phase::draining},

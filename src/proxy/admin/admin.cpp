@@ -20,6 +20,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 #include <chrono>
+#include <exception>
 #include <list>
 #include <memory>
 #include <stdexcept>
@@ -90,6 +91,8 @@ struct AdminServer::Server {
   bool make_room();
   asio::awaitable<bool> send(boost::beast::tcp_stream& stream, AdminResponse& response);
   asio::awaitable<void> serve(boost::beast::tcp_stream stream);
+  asio::awaitable<AdminResponse> answer(const AdminRequest& request, const std::string& peer);
+  asio::awaitable<AdminResponse> page(const AdminRequest& request, const std::string& peer);
   asio::awaitable<ReloadResult> reload();
   asio::awaitable<void> close(boost::beast::tcp_stream& stream);
 
@@ -197,17 +200,9 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
     silent.erase(place);
     if (is_closed) co_return;
     AdminResponse response;
-    if (!read_error && reloads < kMaxReloads && is_reload(parser.get(), config.token)) {
-      const ReloadResult result = co_await reload();
-      response = reload_answer(parser.get(), result);
-    } else if (!read_error && is_for_jobs(parser.get(), config.token)) {
-      AdminResponse answer = co_await jobs.answer(parser.get(), peer);
-      response = std::move(answer);
-    } else if (!read_error && is_for_rooms(parser.get(), config.token)) {
-      response = rooms.answer(parser.get(), peer);
-    } else if (!read_error) {
-      AdminResponse answer = co_await admin_answer(parser.get(), config.token, source);
-      response = std::move(answer);
+    if (!read_error) {
+      AdminResponse answered = co_await answer(parser.get(), peer);
+      response = std::move(answered);
     } else if (!refusal_of(read_error, response)) {
       co_return;
     }
@@ -218,6 +213,35 @@ asio::awaitable<void> AdminServer::Server::serve(boost::beast::tcp_stream stream
       co_return;
     }
   }
+}
+
+// 500 if a page throws.
+asio::awaitable<AdminResponse> AdminServer::Server::answer(const AdminRequest& request,
+                                                           const std::string& peer) {
+  AdminResponse response;
+  try {
+    AdminResponse made = co_await page(request, peer);
+    response = std::move(made);
+  } catch (const std::exception&) {
+    response = admin_problem(http::status::internal_server_error, "this page could not be made");
+  }
+  co_return finished(request, std::move(response));
+}
+
+asio::awaitable<AdminResponse> AdminServer::Server::page(const AdminRequest& request,
+                                                         const std::string& peer) {
+  const AdminPart part = part_for(request, config.token);
+  if (part == AdminPart::reload && reloads < kMaxReloads) {
+    const ReloadResult result = co_await reload();
+    co_return reload_page(result);
+  }
+  if (part == AdminPart::jobs) {
+    AdminResponse made = co_await jobs.answer(request, peer);
+    co_return made;
+  }
+  if (part == AdminPart::rooms) co_return rooms.answer(request, peer);
+  AdminResponse made = co_await admin_answer(request, config.token, source);
+  co_return made;
 }
 
 // The timer serves as an event: it never expires, but is cancelled when the reload has ended.

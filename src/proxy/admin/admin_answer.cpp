@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <boost/beast/core/string.hpp>
-#include <exception>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <variant>
 
+#include "base/sha256.hpp"
 #include "config/format.hpp"
 #include "http/field/ascii.hpp"
 #include "http/message/target.hpp"
@@ -39,15 +40,6 @@ constexpr std::string_view kIndex =
     "<li>POST /rooms/NAME/call, /open, /close, /pause, /resume and /message change them"
     "<li><a href=\"/room-secret\">/room-secret</a> of their tokens; POST /room-secret/replace"
     "</ul>\n";
-
-// Timing-safe: the duration depends on the length of `given` only.
-bool equal_secrets(std::string_view given, std::string_view wanted) {
-  unsigned difference = given.size() == wanted.size() ? 0 : 1;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    difference |= static_cast<unsigned char>(given[i] ^ wanted[i % wanted.size()]);
-  }
-  return difference == 0;
-}
 
 // The credentials of "Bearer <token>" (RFC 6750 section 2.1).
 std::optional<std::string_view> bearer(std::string_view authorization) {
@@ -107,7 +99,8 @@ std::optional<AdminResponse> refusal_of(const AdminRequest& request, const Admin
   const bool is_open = target.path == "/healthz" || target.path == "/readyz";
   if (!is_open && !token.empty()) {
     const auto given = bearer(field(request, http::field::authorization));
-    if (!given || !equal_secrets(*given, token)) return unauthorized(given.has_value());
+    if (!given || !equal_in_constant_time(sha256(*given), sha256(token)))
+      return unauthorized(given.has_value());
   }
   if (!is_open && token.empty()) {
     const std::string_view authority =
@@ -121,29 +114,22 @@ std::optional<AdminResponse> refusal_of(const AdminRequest& request, const Admin
   return std::nullopt;
 }
 
-// Pages that only report something; null: there is no such page.
-AdminResponse (*report_page(std::string_view path))(const AdminSource&) {
-  if (path == "/metrics") {
-    return [](const AdminSource& source) {
-      return admin_page(http::status::ok, kPrometheusText, source.metrics());
-    };
-  }
-  if (path == "/state")
-    return [](const AdminSource& source) {
-      return admin_page(http::status::ok, kJsonType, source.state());
-    };
-  if (path == "/config")
-    return [](const AdminSource& source) {
-      return admin_page(http::status::ok, kJsonType, source.config());
-    };
-  if (path == "/healthz") {
-    return [](const AdminSource&) { return json_page({{"status", "ok"}}); };
-  }
-  if (path == "/")
-    return
-        [](const AdminSource&) { return admin_page(http::status::ok, kHtml, std::string(kIndex)); };
-  return nullptr;
-}
+// Pages that only report something.
+struct ReportPage {
+  std::string_view path;
+  std::string_view type;
+  std::string (*body)(const AdminSource&);
+};
+constexpr ReportPage kReportPages[] = {
+    {"/metrics", kPrometheusText, [](const AdminSource& source) { return source.metrics(); }},
+    {"/state", kJsonType, [](const AdminSource& source) { return source.state(); }},
+    {"/config", kJsonType, [](const AdminSource& source) { return source.config(); }},
+    {"/healthz", kJsonType,
+     [](const AdminSource&) {
+       return json_line({{"status", "ok"}});
+     }},
+    {"/", kHtml, [](const AdminSource&) { return std::string(kIndex); }},
+};
 
 AdminResponse readiness_page(std::string_view not_ready_reason) {
   if (not_ready_reason.empty()) return json_page({{"status", "ready"}});
@@ -151,8 +137,11 @@ AdminResponse readiness_page(std::string_view not_ready_reason) {
                     json_line({{"status", "not ready"}, {"reason", not_ready_reason}}));
 }
 
-boost::asio::awaitable<AdminResponse> route(const AdminRequest& request, std::string_view token,
-                                            const AdminSource& source) {
+}  // namespace
+
+boost::asio::awaitable<AdminResponse> admin_answer(const AdminRequest& request,
+                                                   std::string_view token,
+                                                   const AdminSource& source) {
   const AdminTarget target = admin_target(request);
   if (auto refusal = refusal_of(request, target, token)) co_return std::move(*refusal);
 
@@ -167,62 +156,40 @@ boost::asio::awaitable<AdminResponse> route(const AdminRequest& request, std::st
   if (target.path == "/cache/purge") co_return purge_page(request, source);
 
   const bool is_readiness = target.path == "/readyz";
-  const auto make = report_page(target.path);
-  if (make == nullptr && !is_readiness)
+  const auto* const page = std::ranges::find(kReportPages, target.path, &ReportPage::path);
+  if (page == std::end(kReportPages) && !is_readiness)
     co_return admin_problem(http::status::not_found, "there is no such page; see /");
-  if (request.method() != http::verb::get && request.method() != http::verb::head)
-    co_return wrong_method("GET, HEAD");
-  if (!is_readiness) co_return make(source);
+  if (!is_reading(request)) co_return wrong_method("GET, HEAD");
+  if (!is_readiness) co_return admin_page(http::status::ok, page->type, page->body(source));
   const std::string reason = co_await source.not_ready_reason();
   co_return readiness_page(reason);
 }
 
-}  // namespace
-
-bool is_for_jobs(const AdminRequest& request, std::string_view token) {
+AdminPart part_for(const AdminRequest& request, std::string_view token) {
   const AdminTarget target = admin_target(request);
-  return is_jobs_path(target.path) && !refusal_of(request, target, token);
+  AdminPart part = AdminPart::pages;
+  if (is_jobs_path(target.path)) part = AdminPart::jobs;
+  if (is_rooms_path(target.path)) part = AdminPart::rooms;
+  if (target.path == "/reload" && request.method() == http::verb::post &&
+      !is_from_web_page(request))
+    part = AdminPart::reload;
+  return refusal_of(request, target, token) ? AdminPart::pages : part;
 }
 
-bool is_for_rooms(const AdminRequest& request, std::string_view token) {
-  const AdminTarget target = admin_target(request);
-  return is_rooms_path(target.path) && !refusal_of(request, target, token);
-}
-
-bool is_reload(const AdminRequest& request, std::string_view token) {
-  const AdminTarget target = admin_target(request);
-  return target.path == "/reload" && request.method() == http::verb::post &&
-         !is_from_web_page(request) && !refusal_of(request, target, token);
-}
-
-AdminResponse reload_answer(const AdminRequest& request, const ReloadResult& result) {
-  if (result.problems.empty()) {
-    return finished(request, json_page({{"reloaded", true}, {"generation", result.generation}}));
-  }
+AdminResponse reload_page(const ReloadResult& result) {
+  if (result.problems.empty())
+    return json_page({{"reloaded", true}, {"generation", result.generation}});
   nlohmann::ordered_json problems = nlohmann::ordered_json::array();
   for (const config::Problem& each : result.problems)
     problems.push_back({{"path", each.path}, {"message", each.message}});
   const auto status = http::status::unprocessable_entity;
-  return finished(request,
-                  admin_page(status, kProblemType,
-                             json_line({{"type", "about:blank"},
-                                        {"title", std::string(http::obsolete_reason(status))},
-                                        {"status", static_cast<unsigned>(status)},
-                                        {"detail", "the configuration stays as it was"},
-                                        {"generation", result.generation},
-                                        {"problems", std::move(problems)}})));
-}
-
-boost::asio::awaitable<AdminResponse> admin_answer(const AdminRequest& request,
-                                                   std::string_view token,
-                                                   const AdminSource& source) {
-  try {
-    AdminResponse response = co_await route(request, token, source);
-    co_return finished(request, std::move(response));
-  } catch (const std::exception&) {
-    co_return finished(
-        request, admin_problem(http::status::internal_server_error, "this page could not be made"));
-  }
+  return admin_page(status, kProblemType,
+                    json_line({{"type", "about:blank"},
+                               {"title", std::string(http::obsolete_reason(status))},
+                               {"status", static_cast<unsigned>(status)},
+                               {"detail", "the configuration stays as it was"},
+                               {"generation", result.generation},
+                               {"problems", std::move(problems)}}));
 }
 
 AdminResponse admin_refusal(http::status status, std::string_view detail) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
 #include <string_view>
 
 #include "proxy/admin/admin.hpp"
@@ -10,21 +11,18 @@
 
 namespace spillway::proxy {
 
-// In all functions `token` is empty when none is configured. Responses keep the connection alive if
-// the request asks for it.
+// Who answers a request. `token` is empty when none is configured.
+enum class AdminPart : std::uint8_t {
+  pages,   // admin_answer(), also what is not allowed
+  reload,  // an authorized POST /reload: the caller reloads, then sends reload_page()
+  jobs,    // AdminJobs: an authorized request for a page of deferred requests
+  rooms,   // AdminRooms: the same of waiting rooms
+};
+AdminPart part_for(const AdminRequest& request, std::string_view token);
 
-// An authorized POST /reload: the caller reloads, then sends reload_answer().
-bool is_reload(const AdminRequest& request, std::string_view token);
-AdminResponse reload_answer(const AdminRequest& request, const ReloadResult& result);
+AdminResponse reload_page(const ReloadResult& result);
 
-// An authorized request for a page of deferred requests: AdminJobs answers it.
-bool is_for_jobs(const AdminRequest& request, std::string_view token);
-
-// The same of waiting rooms: AdminRooms.
-bool is_for_rooms(const AdminRequest& request, std::string_view token);
-
-// The response to any other request; 500 if a page throws. Suspends only where `source` does. The
-// arguments must outlive it.
+// Suspends only where `source` does. The arguments must outlive it.
 boost::asio::awaitable<AdminResponse> admin_answer(const AdminRequest& request,
                                                    std::string_view token,
                                                    const AdminSource& source);

@@ -1,7 +1,6 @@
 #include "proxy/admin/admin_jobs.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -73,17 +72,7 @@ std::optional<std::uint64_t> changed_by(const store::Command& command) {
 AdminJobs::AdminJobs(asio::io_context& io, JobsSource source)
     : source_(std::move(source)), desk_(io, source_.submit) {}
 
-asio::awaitable<AdminResponse> AdminJobs::answer(const AdminRequest& request, std::string client) {
-  try {
-    AdminResponse response = co_await route(request, std::move(client));
-    co_return finished(request, std::move(response));
-  } catch (const std::exception&) {
-    co_return finished(request,
-                       admin_problem(status::internal_server_error, "this page could not be made"));
-  }
-}
-
-AdminJobs::Page AdminJobs::route(const AdminRequest& request, std::string client) {
+AdminJobs::Page AdminJobs::answer(const AdminRequest& request, std::string client) {
   const AdminTarget target = admin_target(request);
   const std::optional<JobsPath> path = read_jobs_path(target.path);
   if (!path) co_return admin_problem(status::not_found, "there is no such page; see /");
@@ -145,10 +134,7 @@ AdminJobs::Page AdminJobs::inspect(jobs::JobId id) {
 }
 
 AdminJobs::Page AdminJobs::change(const AdminRequest& request, JobsPath path, std::string client) {
-  if (request.method() != beast_http::verb::post) co_return wrong_method("POST");
-  if (is_from_web_page(request))
-    co_return admin_problem(status::forbidden, "a web page may not ask for this");
-  if (!is_json(request)) co_return json_needed();
+  if (auto refusal = refusal_of_change(request)) co_return std::move(*refusal);
   if (path.kind == JobsPath::Kind::cancel) {
     if (!is_blank(request.body()))
       co_return admin_problem(status::bad_request, "the body must be empty, or {}");

@@ -13,12 +13,11 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
 
-#include "observe/log/job_change.hpp"
+#include "observe/log/operator_change.hpp"
 #include "proxy/admin/admin_page.hpp"
 #include "proxy/admin/job_query.hpp"
 #include "proxy/admin/store_desk.hpp"
@@ -42,16 +41,14 @@ class AdminJobs {
  public:
   AdminJobs(boost::asio::io_context& io, JobsSource source);
 
-  // The response to a request of an authorized client at this address. 500 if it throws. The
-  // request must outlive it.
-  boost::asio::awaitable<AdminResponse> answer(const AdminRequest& request, std::string client);
+  using Page = boost::asio::awaitable<AdminResponse>;
+
+  // The response to a request of an authorized client at this address. The request must outlive it.
+  Page answer(const AdminRequest& request, std::string client);
   // As StoreDesk's.
   void close() { desk_.close(); }
 
  private:
-  using Page = boost::asio::awaitable<AdminResponse>;
-
-  Page route(const AdminRequest& request, std::string client);
   Page list(std::string_view query);
   Page inspect(jobs::JobId id);
   Page change(const AdminRequest& request, JobsPath path, std::string client);

@@ -1,30 +1,15 @@
 #include "proxy/admin/admin_page.hpp"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
+#include <chrono>
 #include <utility>
 
+#include "http/caching/date.hpp"
 #include "http/field/ascii.hpp"
 
 namespace spillway::proxy {
 
 namespace beast_http = boost::beast::http;
-
-namespace {
-
-// Now, as an IMF-fixdate (RFC 9110 section 5.6.7) for the Date field.
-std::string http_date() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 40> text{};
-  const std::size_t size =
-      std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
-  return {text.data(), size};
-}
-
-}  // namespace
 
 AdminTarget admin_target(const AdminRequest& request) {
   std::string_view target(request.target().data(), request.target().size());
@@ -49,7 +34,9 @@ std::string json_line(const nlohmann::ordered_json& json) {
 
 AdminResponse admin_page(beast_http::status status, std::string_view type, std::string body) {
   AdminResponse response(status, 11);
-  response.set(beast_http::field::date, http_date());
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const http::DateText date = http::date_text(now);
+  response.set(beast_http::field::date, std::string_view(date.data(), date.size()));
   response.set(beast_http::field::content_type, type);
   response.set(beast_http::field::cache_control, "no-store");
   response.set("X-Content-Type-Options", "nosniff");
@@ -97,6 +84,14 @@ AdminResponse json_needed() {
 
 bool is_from_web_page(const AdminRequest& request) {
   return request.count(beast_http::field::origin) > 0;
+}
+
+std::optional<AdminResponse> refusal_of_change(const AdminRequest& request) {
+  if (request.method() != beast_http::verb::post) return wrong_method("POST");
+  if (is_from_web_page(request))
+    return admin_problem(beast_http::status::forbidden, "a web page may not ask for this");
+  if (!is_json(request)) return json_needed();
+  return std::nullopt;
 }
 
 AdminResponse finished(const AdminRequest& request, AdminResponse response) {

@@ -4,6 +4,7 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,10 @@ bool is_json(const AdminRequest& request);
 AdminResponse json_needed();
 // Browsers send Origin with every cross-site POST (Fetch standard).
 bool is_from_web_page(const AdminRequest& request);
+
+// The response to a request that may change nothing: it is no POST, is from a web page, or its body
+// is not JSON. nullopt: it may.
+std::optional<AdminResponse> refusal_of_change(const AdminRequest& request);
 
 // Adds what depends on the request: version, keep-alive, no body for HEAD.
 AdminResponse finished(const AdminRequest& request, AdminResponse response);

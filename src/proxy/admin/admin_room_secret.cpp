@@ -1,7 +1,6 @@
 // The secret of visitors' tokens, which is one for all waiting rooms. It is never shown.
 #include "jobs/time_text.hpp"
 #include "proxy/admin/admin_rooms.hpp"
-#include "proxy/admin/json_members.hpp"
 
 namespace spillway::proxy {
 
@@ -43,10 +42,7 @@ AdminResponse AdminRooms::secret(const AdminRequest& request, const RoomsPath& p
   if (path.kind == RoomsPath::Kind::secret)
     return is_reading(request) ? json_page(report_of(source_.secrets(), now))
                                : wrong_method("GET, HEAD");
-  if (request.method() != beast_http::verb::post) return wrong_method("POST");
-  if (is_from_web_page(request))
-    return admin_problem(status::forbidden, "a web page may not ask for this");
-  if (!is_json(request)) return json_needed();
+  if (auto refusal = refusal_of_change(request)) return std::move(*refusal);
   const auto read = read_replacement(request.body());
   if (const auto* const wrong = std::get_if<std::string>(&read))
     return admin_problem(status::bad_request, *wrong);

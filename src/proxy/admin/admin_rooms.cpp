@@ -1,7 +1,6 @@
 #include "proxy/admin/admin_rooms.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -37,6 +36,18 @@ AdminResponse already_called() {
 AdminResponse not_written() {
   return admin_problem(status::service_unavailable,
                        "the log of waiting rooms does not answer; it may have been done");
+}
+
+struct Seen {
+  std::optional<WaitingRoom::Report> report;  // nullopt: there is no such ticket
+  std::optional<waiting::End> end;            // of one that is over
+  Time at;
+};
+
+Seen look_at(SharedWaitingRoom& room, const waiting::TicketId& id) {
+  return room.with(Clock::now(), [&](WaitingRoom& inside, Time now) {
+    return Seen{.report = inside.inspect(id, now), .end = inside.end_of(id, now), .at = now};
+  });
 }
 
 // nullopt: the log of a waiting room that other proxies share does not answer. This thread waits
@@ -95,7 +106,6 @@ AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& sett
       return admin_problem(status::bad_request, "\"tier\" must be one of the waiting room's");
     tier = static_cast<waiting::Priority>(known->priority);
   }
-  if (listing.type && !has_type(settings, *listing.type)) return no_such_type();
   Time time;
   const auto found = room.with(Clock::now(), [&](WaitingRoom& line, Time now) {
     time = now;
@@ -115,7 +125,6 @@ AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& sett
 AdminResponse list_user(SharedWaitingRoom& room, const config::WaitingRoom& settings,
                         const TicketsListing& listing) {
   using Source = traffic::VerifiedUser::Source;
-  if (listing.type && !has_type(settings, *listing.type)) return no_such_type();
   RoomJson tickets = RoomJson::array();
   room.with(Clock::now(), [&](WaitingRoom& inside, Time now) {
     for (const Source source : {Source::field, Source::api_key, Source::jwt, Source::cookie}) {
@@ -143,7 +152,6 @@ AdminResponse list_ended(SharedWaitingRoom& room, const TicketsListing& listing)
 
 AdminResponse list_sessions(SharedWaitingRoom& room, const config::WaitingRoom& settings,
                             const TicketsListing& listing) {
-  if (listing.type && !has_type(settings, *listing.type)) return no_such_type();
   RoomJson tickets = RoomJson::array();
   RoomJson next = nullptr;
   room.with(Clock::now(), [&](WaitingRoom& sessions, Time now) {
@@ -161,15 +169,6 @@ AdminResponse list_sessions(SharedWaitingRoom& room, const config::WaitingRoom& 
 }  // namespace
 
 AdminResponse AdminRooms::answer(const AdminRequest& request, const std::string& client) const {
-  try {
-    return finished(request, route(request, client));
-  } catch (const std::exception&) {
-    return finished(request,
-                    admin_problem(status::internal_server_error, "this page could not be made"));
-  }
-}
-
-AdminResponse AdminRooms::route(const AdminRequest& request, const std::string& client) const {
   const AdminTarget target = admin_target(request);
   const std::optional<RoomsPath> path = read_rooms_path(target.path);
   if (!path) return admin_problem(status::not_found, "there is no such page; see /");
@@ -212,6 +211,7 @@ AdminResponse AdminRooms::report(const Asked& asked) const {
     if (const auto* const wrong = std::get_if<std::string>(&read))
       return admin_problem(status::bad_request, *wrong);
     const auto& listing = std::get<TicketsListing>(read);
+    if (listing.type && !has_type(asked.settings, *listing.type)) return no_such_type();
     if (listing.is_of_ended) return list_ended(asked.room, listing);
     if (listing.user) return list_user(asked.room, asked.settings, listing);
     const bool is_inside = listing.status == waiting::TicketState::fulfilled;
@@ -223,15 +223,9 @@ AdminResponse AdminRooms::report(const Asked& asked) const {
 
 AdminResponse AdminRooms::report_ticket(const Asked& asked) const {
   const waiting::TicketId& id = asked.path.ticket;
-  Time time;
-  std::optional<waiting::End> end;
-  const auto found = asked.room.with(Clock::now(), [&](WaitingRoom& room, Time now) {
-    time = now;
-    end = room.end_of(id, now);
-    return room.inspect(id, now);
-  });
-  if (found) return json_page(report_of(*found, asked.settings, time));
-  return end ? json_page(ticket_report(id, *end)) : no_such_ticket();
+  const Seen seen = look_at(asked.room, id);
+  if (seen.report) return json_page(report_of(*seen.report, asked.settings, seen.at));
+  return seen.end ? json_page(ticket_report(id, *seen.end)) : no_such_ticket();
 }
 
 AdminResponse AdminRooms::cancel(const Asked& asked) const {
@@ -251,10 +245,7 @@ AdminResponse AdminRooms::cancel(const Asked& asked) const {
 }
 
 AdminResponse AdminRooms::change(const Asked& asked) const {
-  if (asked.request.method() != beast_http::verb::post) return wrong_method("POST");
-  if (is_from_web_page(asked.request))
-    return admin_problem(status::forbidden, "a web page may not ask for this");
-  if (!is_json(asked.request)) return json_needed();
+  if (auto refusal = refusal_of_change(asked.request)) return std::move(*refusal);
   switch (asked.path.kind) {
     case RoomsPath::Kind::call: return call(asked);
     case RoomsPath::Kind::call_one: return call_one(asked);
@@ -316,15 +307,12 @@ AdminResponse AdminRooms::move(const Asked& asked) const {
   const auto moved = order(asked.room, waiting::Move{id, std::get<std::size_t>(read)});
   if (!moved) return not_written();
   if (*moved == waiting::Moved::called) return already_called();
-  Time time;
-  const auto report = asked.room.with(Clock::now(), [&](WaitingRoom& room, Time now) {
-    time = now;
-    return room.inspect(id, now);
-  });
-  if (*moved == waiting::Moved::unknown || !report) return no_such_ticket();
-  audit(asked,
-        {.act = RoomChange::Act::move, .ticket = to_text(id), .number = report->view.ahead + 1});
-  return json_page(report_of(*report, asked.settings, time));
+  const Seen seen = look_at(asked.room, id);
+  if (*moved == waiting::Moved::unknown || !seen.report) return no_such_ticket();
+  audit(
+      asked,
+      {.act = RoomChange::Act::move, .ticket = to_text(id), .number = seen.report->view.ahead + 1});
+  return json_page(report_of(*seen.report, asked.settings, seen.at));
 }
 
 AdminResponse AdminRooms::tell(const Asked& asked) const {

@@ -20,7 +20,7 @@
 #include <memory>
 #include <string>
 
-#include "observe/log/room_change.hpp"
+#include "observe/log/operator_change.hpp"
 #include "proxy/admin/admin_page.hpp"
 #include "proxy/admin/room_query.hpp"
 #include "proxy/generation/generation.hpp"
@@ -41,7 +41,7 @@ class AdminRooms {
  public:
   explicit AdminRooms(RoomsSource source) : source_(std::move(source)) {}
 
-  // The response to a request of an authorized client at this address. 500 if it throws.
+  // The response to a request of an authorized client at this address.
   AdminResponse answer(const AdminRequest& request, const std::string& client) const;
 
  private:
@@ -55,7 +55,6 @@ class AdminRooms {
     std::string_view query;
   };
 
-  AdminResponse route(const AdminRequest& request, const std::string& client) const;
   AdminResponse secret(const AdminRequest& request, const RoomsPath& path,
                        const std::string& client) const;
   AdminResponse report(const Asked& asked) const;

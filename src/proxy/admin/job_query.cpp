@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -89,9 +88,7 @@ Problem read_parameter(std::string_view name, std::string_view text, JobsListing
   if (read_filter(name, text, to.filter, problem)) return problem;
   if (name == "after") return read_id(name, text, to.after);
   if (name != "limit") return unknown_member(name);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to.limit);
-  const bool is_number = error == std::errc{} && end == text.data() + text.size();
-  if (!is_number || to.limit == 0 || to.limit > kMostListedJobs)
+  if (!read_number(text, to.limit) || to.limit == 0 || to.limit > kMostListedJobs)
     return limit_problem(kMostListedJobs);
   return std::nullopt;
 }

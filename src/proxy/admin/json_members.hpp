@@ -2,11 +2,13 @@
 // functions accept any bytes.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <variant>
 
 namespace spillway::proxy {
@@ -21,6 +23,13 @@ bool is_blank(std::string_view body);
 // A whole number within the bounds.
 std::optional<std::int64_t> whole(const nlohmann::json& value, std::int64_t least,
                                   std::int64_t most);
+
+// The same of a parameter's text: all of it is the number.
+template <class Number>
+bool read_number(std::string_view text, Number& to) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
+  return error == std::errc{} && end == text.data() + text.size();
+}
 
 // A member's name as it is shown: its beginning, in quotes.
 std::string in_quotes(std::string_view name);

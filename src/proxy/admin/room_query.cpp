@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -33,20 +32,11 @@ std::string_view take_segment(std::string_view& path) {
   return segment;
 }
 
-template <class Number>
-bool read_number(std::string_view text, Number& to) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
-  return error == std::errc{} && end == text.data() + text.size();
-}
-
 Problem read_status(std::string_view text, TicketsListing& to) {
   using waiting::TicketState;
-  constexpr std::array<std::pair<std::string_view, TicketState>, 3> kStates{
-      {{"waiting", TicketState::waiting},
-       {"processing", TicketState::processing},
-       {"fulfilled", TicketState::fulfilled}}};
-  for (const auto& [name, state] : kStates) {
-    if (name == text) to.status = state;
+  for (const TicketState state :
+       {TicketState::waiting, TicketState::processing, TicketState::fulfilled}) {
+    if (status_name(state) == text) to.status = state;
   }
   to.is_of_ended = text == "ended";
   if (to.status || to.is_of_ended) return std::nullopt;
@@ -90,6 +80,16 @@ std::string too_long(std::string_view member, std::size_t most) {
 }
 
 }  // namespace
+
+std::string_view status_name(waiting::TicketState state) {
+  using waiting::TicketState;
+  switch (state) {
+    case TicketState::waiting: break;
+    case TicketState::processing: return "processing";
+    case TicketState::fulfilled: return "fulfilled";
+  }
+  return "waiting";
+}
 
 bool is_rooms_path(std::string_view path) {
   return is_below(path, kRooms) || is_below(path, kSecret);

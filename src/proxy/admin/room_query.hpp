@@ -48,6 +48,9 @@ bool is_rooms_path(std::string_view path);
 // nullopt: there is no such page.
 std::optional<RoomsPath> read_rooms_path(std::string_view path);
 
+// As queries and reports have it.
+std::string_view status_name(waiting::TicketState state);
+
 struct TicketsListing {
   std::optional<waiting::TicketState> status;  // without: those that are waiting or processing
   bool is_of_ended = false;                    // those that are over, in place of a status

@@ -6,6 +6,7 @@
 
 #include "jobs/time_text.hpp"
 #include "observe/page/waiting_report.hpp"
+#include "proxy/admin/room_query.hpp"
 
 namespace spillway::proxy {
 
@@ -35,15 +36,6 @@ Json success_rate(const waiting::Counts& counts) {
 Json average_wait(const waiting::Counts& counts) {
   if (counts.fulfilled == 0) return nullptr;
   return counts.waited.count() / static_cast<std::int64_t>(counts.fulfilled);
-}
-
-std::string_view name_of(TicketState state) {
-  switch (state) {
-    case TicketState::waiting: break;
-    case TicketState::processing: return "processing";
-    case TicketState::fulfilled: return "fulfilled";
-  }
-  return "waiting";
 }
 
 }  // namespace
@@ -93,7 +85,7 @@ Json ticket_report(const waiting::WaitingRoom::Report& ticket, std::string_view 
   const auto since = [now](waiting::Time time) {
     return std::max<std::int64_t>((now - time).count(), 0);
   };
-  Json json{{"id", to_text(ticket.id)}, {"status", name_of(view.state)}};
+  Json json{{"id", to_text(ticket.id)}, {"status", status_name(view.state)}};
   if (view.state == TicketState::fulfilled) {
     json["begun_at"] = jobs::to_text(view.joined);
     add_allotment(json, view, now);

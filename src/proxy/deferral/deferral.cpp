@@ -139,7 +139,7 @@ std::optional<jobs::Digest> Deferral::order() const {
   return jobs::order_of(route.name, tenant.value(), field->value);
 }
 
-bool Deferral::takes(const Fault& fault) const {
+bool Deferral::replaces(const Fault& fault) const {
   const config::Defer* const settings = defer();
   if (settings == nullptr || call_.was_sent() || session_.has_started() || !may_be_deferred())
     return false;

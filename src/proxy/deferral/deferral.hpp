@@ -65,8 +65,8 @@ class Deferral {
   // Before it is forwarded: jobs of its order have not ended, which it must not overtake. The store
   // is waited for a moment; false if it does not answer.
   Task<bool> is_behind_jobs();
-  // This fault is a refusal in whose place the request is deferred.
-  bool takes(const Fault& fault) const;
+  // The fault is a refusal, and the request is deferred in its place.
+  bool replaces(const Fault& fault) const;
   // Writes the request down. Returns DeferredRequest, or a fault: `refused` if the request cannot
   // be deferred, or the store's.
   Task<Answer> write_down(std::optional<Fault> refused);

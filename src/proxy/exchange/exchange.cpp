@@ -25,7 +25,8 @@ Task<> Exchange::serve(std::optional<Fault> unreadable) {
   }
   for (bool sent = false; !sent;) {
     substitute(answer);
-    if (const Fault* const fault = fault_in(answer); fault && deferral_.takes(*fault)) {
+    // A refusal may become a job instead.
+    if (const Fault* const fault = fault_in(answer); fault && deferral_.replaces(*fault)) {
       Answer later = co_await defer(*fault);
       answer = std::move(later);
     } else if (fault) {
@@ -39,30 +40,32 @@ Task<> Exchange::serve(std::optional<Fault> unreadable) {
   observe(answer);
 }
 
-// Finds what answers the request.
+// Finds what answers the request: each step answers it or lets it go on, and the upstream is last.
 Task<Answer> Exchange::find_answer() {
+  // Visitors' tokens are taken out of the head before anything else reads it.
   if (const http::Error error = visitor_tokens_.take(); error != http::Error::none)
     co_return bad_request(error);
   if (const std::optional<Fault> fault = check_framing()) co_return *fault;
   if (const std::optional<Fault> fault = classify()) co_return *fault;
-  // Own: below `own_path`, for the proxy itself.
+  // For the proxy itself: below `own_path`.
   if (const std::optional<std::string_view> own = own_part(request_, services_)) {
     request_.is_own = true;
     const Answer report = co_await own_answer(*own);
     co_return report;
   }
-  const cache::Serving serving = lookup_.consult();
-  if (!entrance_.lets_by()) {  // its waiting room has to be asked
+  const cache::Serving serving = lookup_.consult();  // whether a stored response will do
+  if (!entrance_.lets_pass()) {                      // its waiting room has to be asked
     std::optional<Answer> answer = co_await pass_entrance(serving);
     if (answer) co_return std::move(*answer);
   }
   if (cache::is_from_cache(serving)) co_return CachedResponse{};
+  // The plan's verdict: a refusal, a degraded answer, or the request goes on.
   if (std::optional<Answer> ended = admit()) co_return std::move(*ended);
   if (deferral_.is_configured()) {
     std::optional<Answer> deferred = co_await defer_first();
     if (deferred) co_return std::move(*deferred);
   }
-  if (lookup_.shares_response()) {  // single flight
+  if (lookup_.shares_response()) {  // single flight: another request may be asking already
     const FlightMembership::Joined joined = co_await flight_.join();
     if (joined.is_stored) co_return CachedResponse{};
     if (joined.fault) co_return *joined.fault;
@@ -124,8 +127,10 @@ Task<Answer> Exchange::ask_upstream() {
   if (body_.has_any()) {
     const std::optional<Fault> unread = co_await body_.read_ahead();  // before a slot is held
     if (unread) co_return *unread;
+    // The body may have taken long, and the upstream may be overloaded by now.
     if (std::optional<Answer> ended = admit_again()) co_return std::move(*ended);
   }
+  // The gate grants a slot, queues the request, or refuses it.
   if (const std::optional<Fault> refused = enter_gate()) co_return *refused;
   if (admission_.is_queued()) {
     const std::optional<Fault> refused = co_await admission_.wait_in_queue();
@@ -137,7 +142,7 @@ Task<Answer> Exchange::ask_upstream() {
   const std::optional<Fault> failure = co_await call_.ask();  // connect, send, retry, read the head
   if (failure) co_return *failure;
   if (call_.response().status == 101) co_return ProtocolSwitch{};
-  keep_permit_if_stream(request_, call_.response(), call_.permit());
+  keep_permit_if_stream(request_, call_.response(), call_.permit());  // else it is given back
   if (const std::optional<Answer> instead = cached_instead()) co_return *instead;  // 304, 5xx
   co_return UpstreamResponse{};
 }

@@ -62,15 +62,9 @@ Server::Parts::Parts(ReadConfiguration first, config::LoadConfig load)
       generations(std::make_shared<Generation>(std::move(*first.config), std::move(first.endpoints),
                                                process)),
       log(generations.current()->config.log),
-      places(process.visitors,
-             [this](const store::Failure& failure) {
-               log.message(observe::Level::error, "the store of waiting rooms: " + failure.text);
-             }),
+      places(process.visitors, [this](const store::Failure& failure) { tell_of_rooms(failure); }),
       shared_rooms(process.visitors,
-                   [this](const store::Failure& failure) {
-                     log.message(observe::Level::error,
-                                 "the store of waiting rooms: " + failure.text);
-                   }),
+                   [this](const store::Failure& failure) { tell_of_rooms(failure); }),
       jobs(make_jobs(generations.current()->config)),
       workers(generations.current(), log, jobs.get()),
       reloader([load = std::move(load)] { return with_keys(read_configuration(load)); },

@@ -59,6 +59,8 @@ struct Server::Parts {
   // server_places.cpp
   // nullopt, or why places cannot be kept.
   std::optional<config::Problem> keep_places(const Generation& generation);
+  // That their store fails.
+  void tell_of_rooms(const store::Failure& failure);
   // Without waiting rooms: deletes what earlier configurations have left.
   void forget_places(const config::Store& store);
   SecretReply replace_secret(waiting::Replacement how, const std::string& client);

@@ -93,6 +93,10 @@ std::optional<config::Problem> Server::Parts::keep_places(const Generation& gene
   return std::nullopt;
 }
 
+void Server::Parts::tell_of_rooms(const store::Failure& failure) {
+  log.message(observe::Level::error, "the store of waiting rooms: " + failure.text);
+}
+
 // What fails is told, and tried again at the next start or reload.
 void Server::Parts::forget_places(const config::Store& store) {
   if (store.url == "memory:") return;

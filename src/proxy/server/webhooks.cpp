@@ -1,11 +1,9 @@
 #include "proxy/server/webhooks.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "jobs/route_capacity.hpp"
 #include "proxy/jobs/new_job_id.hpp"

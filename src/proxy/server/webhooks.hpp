@@ -3,8 +3,6 @@
 // waiting room, which keeps so many (waiting::TicketEvents).
 #pragma once
 
-#include <memory>
-
 #include "base/ids.hpp"
 #include "proxy/generation/generation.hpp"
 #include "proxy/jobs/job_queue.hpp"

@@ -27,7 +27,7 @@ constexpr Milliseconds kLookAtSession{1'000};
 
 }  // namespace
 
-bool Entrance::lets_by() {
+bool Entrance::lets_pass() {
   room_ = request_.generation->waiting_room(request_.classification.route);
   if (room_ == nullptr) return true;
   settings_ = &*request_.config().routes[index(request_.classification.route)].waiting_room;

@@ -37,7 +37,7 @@ class Entrance {
 
   // True: the request goes on at once. Its route has no waiting room, the request bypasses it, or
   // its pass alone says enough. Mostly without a look at the waiting room.
-  bool lets_by();
+  bool lets_pass();
   // If it does not. nullopt: the request goes on; if it has a pass, in the class of those who were
   // let in and with its deadline, and with RequestContext::pass and pass_lines. Else WaitingPage,
   // or a fault for a request that is no visit: of a picture, a form, a prefetch.

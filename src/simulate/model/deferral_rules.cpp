@@ -1,7 +1,6 @@
 #include "simulate/model/deferral_rules.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/outcome.hpp"
 #include "jobs/deferral_rule.hpp"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "base/state.hpp"
 #include "base/time.hpp"
 #include "simulate/model/request.hpp"
 #include "simulate/recording/recording.hpp"

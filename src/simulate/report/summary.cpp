@@ -1,6 +1,5 @@
 // The summary of one run or a comparison of several, as text.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>

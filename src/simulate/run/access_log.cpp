@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -18,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time_text.hpp"
 #include "config/file/document.hpp"
 #include "simulate/model/client_model.hpp"
 
@@ -33,32 +33,12 @@ struct BadLine {
   std::string message;
 };
 
-int number_at(std::string_view text, std::size_t at, std::size_t digits) {
-  int value = 0;
-  const char* const end = text.data() + at + digits;
-  if (std::from_chars(text.data() + at, end, value).ptr != end) throw BadLine{};
-  return value;
-}
-
-// Of "2026-11-23T07:38:31.123Z": seconds since 1970.
+// Since 1970.
 double seconds_of(std::string_view text) {
-  const auto has = [&](std::size_t at, char c) { return text[at] == c; };
-  try {
-    if (text.size() != 24 || !has(4, '-') || !has(7, '-') || !has(10, 'T') || !has(13, ':') ||
-        !has(16, ':') || !has(19, '.') || !has(23, 'Z'))
-      throw BadLine{};
-    using namespace std::chrono;
-    const year_month_day day{year{number_at(text, 0, 4)},
-                             month{static_cast<unsigned>(number_at(text, 5, 2))},
-                             std::chrono::day{static_cast<unsigned>(number_at(text, 8, 2))}};
-    if (!day.ok()) throw BadLine{};
-    const auto days = sys_days(day).time_since_epoch().count();
-    const double of_day =
-        number_at(text, 11, 2) * 3600 + number_at(text, 14, 2) * 60 + number_at(text, 17, 2);
-    return static_cast<double>(days) * 86'400 + of_day + number_at(text, 20, 3) / 1000.0;
-  } catch (const BadLine&) {
+  const auto time = parse_time(text);
+  if (!time)
     throw BadLine{"time: found " + shown(text) + ", expected such as 2026-01-31T23:59:59.999Z"};
-  }
+  return to_seconds(time->time_since_epoch());
 }
 
 const std::string& text_of(const nlohmann::json& line, const char* key) {

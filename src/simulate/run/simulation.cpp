@@ -1,8 +1,6 @@
 #include "simulate/run/simulation.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <optional>
 #include <utility>
 
 #include "dispatch/estimate/hold_times.hpp"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/describe/reader.hpp"
+#include "config/describe/reference_writer.hpp"
 #include "config/file/document.hpp"
 #include "config/file/load.hpp"
 #include "simulate/scenario/built_in.hpp"
@@ -203,6 +204,12 @@ ScenarioResult open_scenario(const std::string& name_or_path, const config::Conf
   config::FileText file = config::read_file(name_or_path);
   if (!file.text) return {std::nullopt, std::move(file.problems), {}};
   return read_scenario(*file.text, name_or_path, own, {told, false});
+}
+
+std::string scenario_reference() {
+  Scenario prototype;
+  config::Dump dump(prototype.config);
+  return config::reference_of(prototype, dump);
 }
 
 }  // namespace spillway::simulate

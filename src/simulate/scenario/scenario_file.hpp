@@ -36,4 +36,7 @@ ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
 ScenarioResult open_scenario(const std::string& name_or_path, const config::Config* own,
                              const Told& told = {});
 
+// The table of every key of a scenario file, for its documentation, in Markdown.
+std::string scenario_reference();
+
 }  // namespace spillway::simulate

@@ -1,4 +1,4 @@
-#include "config/check/check_answers.hpp"
+#include "config/check/checks.hpp"
 
 #include "unit/config/support.hpp"
 

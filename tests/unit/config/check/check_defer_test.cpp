@@ -1,4 +1,4 @@
-#include "config/check/check_defer.hpp"
+#include "config/check/checks.hpp"
 
 #include "config/file/reload.hpp"
 #include "unit/config/support.hpp"

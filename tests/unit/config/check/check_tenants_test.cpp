@@ -1,4 +1,4 @@
-#include "config/check/check_tenants.hpp"
+#include "config/check/checks.hpp"
 
 #include <string>
 #include <vector>

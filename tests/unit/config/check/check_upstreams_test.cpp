@@ -1,4 +1,4 @@
-#include "config/check/check_upstreams.hpp"
+#include "config/check/checks.hpp"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

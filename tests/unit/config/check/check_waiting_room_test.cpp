@@ -1,4 +1,4 @@
-#include "config/check/check_waiting_room.hpp"
+#include "config/check/checks.hpp"
 
 #include "unit/config/support.hpp"
 

@@ -136,9 +136,9 @@ TEST_CASE("a request is deferred in place of a refusal that is no fault of its o
     CAPTURE(c.what);
     StoringProcess on(c.defer);
     DeferredOne request(on, c.head);
-    CHECK(request.deferral.takes(c.fault) == c.takes);
+    CHECK(request.deferral.replaces(c.fault) == c.takes);
     on.process.services.jobs = nullptr;
-    CHECK_FALSE(request.deferral.takes(c.fault));
+    CHECK_FALSE(request.deferral.replaces(c.fault));
     CHECK_FALSE(request.deferral.is_configured());
   }
 }
@@ -147,12 +147,12 @@ TEST_CASE("a request that was sent, or whose response has begun, is not deferred
   SteppedServer server;
   StoringProcess on;
   DeferredOne request(on, post("Content-Length: 0\r\n"));
-  REQUIRE(request.deferral.takes(refused_for_want_of_room()));
+  REQUIRE(request.deferral.replaces(refused_for_want_of_room()));
   request.asked.session.start_problem({.status = 503}, true);
-  CHECK(request.deferral.takes(refused_for_want_of_room()));
+  CHECK(request.deferral.replaces(refused_for_want_of_room()));
   const bool is_sent = request.asked.session.send({}).status == IoResult::Status::done;
   REQUIRE(is_sent);
-  CHECK_FALSE(request.deferral.takes(refused_for_want_of_room()));
+  CHECK_FALSE(request.deferral.replaces(refused_for_want_of_room()));
 }
 
 TEST_CASE("a request is written down whole, or its refusal or a fault of its own answers") {

@@ -44,7 +44,7 @@ struct Visited {
     REQUIRE(http::request_framing(session.request()) == http::Error::none);
     request.classification = classification_of(request);
     REQUIRE(tokens.take() == http::Error::none);
-    was_let_by = entrance.lets_by();
+    was_let_by = entrance.lets_pass();
   }
 
   Met enters() { return was_let_by ? Met::goes_on : met(entrance.enter()); }

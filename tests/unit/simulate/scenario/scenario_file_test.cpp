@@ -10,7 +10,6 @@
 
 #include "config/file/load.hpp"
 #include "simulate/scenario/built_in.hpp"
-#include "simulate/scenario/scenario_reference.hpp"
 #include "support/places.hpp"
 #include "unit/simulate/scenarios.hpp"
 

@@ -1,11 +1,21 @@
-// What the operator did to a waiting room, for the log.
+// What the operator did to deferred requests and to waiting rooms, for the log.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "store/contract/command.hpp"
+
 namespace spillway::observe {
+
+struct JobChange {
+  enum class Kind : std::uint8_t { cancelled, replayed, purged };
+  Kind kind = Kind::cancelled;
+  std::string client;    // the address that asked for it
+  store::Filter filter;  // which jobs were meant
+  std::uint64_t count = 0;
+};
 
 struct RoomChange {
   enum class Act : std::uint8_t {
