@@ -1,24 +1,18 @@
 #include "config/defaults.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
 
 namespace spillway::config {
 namespace {
 
-TrafficClass make_class(const char* name, double weight, std::uint32_t max_queue, int max_wait) {
-  TrafficClass out;
-  out.name = name;
-  out.weight = weight;
-  out.max_queue = max_queue;
-  out.max_wait = Milliseconds{max_wait};
-  return out;
-}
-
-// Without shares: these depend on the classes that the file has.
-std::vector<TrafficClass> named_defaults() {
-  return {make_class("P0", 8, 512, 500), make_class("P1", 3, 256, 200),
-          make_class("P2", 1, 128, 100)};
-}
+// What depends on a class's place among the others.
+struct ByRank {
+  double weight, max_queue, max_wait;  // milliseconds
+};
+constexpr std::array<ByRank, 3> kOfThree{{{8, 512, 500}, {3, 256, 200}, {1, 128, 100}}};
 
 std::vector<Rule> default_rules(std::size_t classes) {
   std::vector<Rule> rules(classes, Rule{Strategy::deny, 0.5, Milliseconds{1000}});
@@ -31,17 +25,27 @@ std::vector<Rule> default_rules(std::size_t classes) {
 }  // namespace
 
 std::vector<TrafficClass> default_classes() {
-  std::vector<TrafficClass> classes = named_defaults();
+  std::vector<TrafficClass> classes;
+  for (std::size_t i = 0; i < kOfThree.size(); ++i)
+    classes.push_back(new_class("P" + std::to_string(i), i, kOfThree.size()));
   set_min_shares(classes);
   return classes;
 }
 
-TrafficClass new_class(std::string_view name) {
-  for (TrafficClass& one : named_defaults())
-    if (one.name == name) return std::move(one);
-  TrafficClass plain;
-  plain.name = name;
-  return plain;
+TrafficClass new_class(std::string_view name, std::size_t rank, std::size_t count) {
+  // Between the highest, 0, and the lowest, 2.
+  const double place = count > 1 ? 2.0 * double(std::min(rank, count - 1)) / double(count - 1) : 0;
+  const std::size_t above = place < 1 ? 0 : 1;
+  const auto between = [&](double ByRank::*value) {
+    const double first = kOfThree[above].*value, second = kOfThree[above + 1].*value;
+    return first * std::pow(second / first, place - double(above));
+  };
+  TrafficClass out;
+  out.name = name;
+  out.weight = std::round(100 * between(&ByRank::weight)) / 100;
+  out.max_queue = static_cast<std::uint32_t>(std::lround(between(&ByRank::max_queue)));
+  out.max_wait = Milliseconds{std::lround(between(&ByRank::max_wait))};
+  return out;
 }
 
 void set_min_shares(std::vector<TrafficClass>& classes) {

@@ -12,9 +12,10 @@ namespace spillway::config {
 // P0, P1, P2.
 std::vector<TrafficClass> default_classes();
 
-// A class with this name and the defaults for all else: those of P0, P1 or P2 if it has one of
-// these names. It has no guaranteed share yet.
-TrafficClass new_class(std::string_view name);
+// A class with this name and the defaults for all else. Weight, queue and longest wait go by its
+// rank among `count` classes, 0 is the highest: of three those of P0, P1 and P2; of more, those
+// between have values between, in equal ratios. It has no guaranteed share yet.
+TrafficClass new_class(std::string_view name, std::size_t rank, std::size_t count);
 
 // Sets the guaranteed share of each class that has none yet: 0 of the highest, 0.05 of the others,
 // which together get 0.5 at most.

@@ -53,16 +53,20 @@ void describe(Visitor& visit, TrafficClass& x) {
   visit("name", x.name, kNewClass,
         "Name of the class, as rules, routes and metrics say it; default: its index, \"0\" for the "
         "highest.");
-  visit("weight", x.weight, weight, "Share of capacity relative to the other classes' weights.");
+  visit("weight", x.weight, weight,
+        "Share of capacity relative to the other classes' weights; the default is the lowest "
+        "class's.");
   visit("ingress_weight", x.ingress_weight, weight,
         "Share of the priorities 0 to priority_max that land in this class; default: weight.");
   visit("egress_weight", x.egress_weight, weight,
         "How often the class is served relative to the others; default: weight.");
   visit("max_queue", x.max_queue, Range{1, 1'000'000},
-        "Requests that may wait per upstream; a full queue refuses.");
+        "Requests that may wait per upstream; a full queue refuses. The default is the lowest "
+        "class's.");
   visit("sla_ms", x.sla, Range{1, kHour},
         "Deadline for the slot of a request whose route has none.");
-  visit("max_wait_ms", x.max_wait, Range{0, kHour}, "Longest wait for a slot.");
+  visit("max_wait_ms", x.max_wait, Range{0, kHour},
+        "Longest wait for a slot; the default is the lowest class's.");
   visit("reserved", x.reserved, Range{0, 1'000'000},
         "Slots of each upstream that only this class may take.");
   visit("max_inflight", x.max_inflight, Range{1, 1'000'000},
@@ -332,9 +336,9 @@ void describe(Visitor& visit, Config& x) {
         "Proxies in front of this one, whose word about the client is believed.");
   visit(required("upstreams"), x.upstreams, ListOf<ByType>{{}, 1, kMaxUpstreams}, "The backends.");
   visit("classes", x.classes, ListOf<ByType>{{}, 1, kMaxClasses},
-        "Traffic classes, the highest priority first. One that is called P0, P1 or P2 has the "
-        "defaults of the class of that name in a file without classes: weight 8, 3 or 1, max_queue "
-        "512, 256 or 128, max_wait_ms 500, 200 or 100.");
+        "Traffic classes, the highest priority first. The defaults of weight, max_queue and "
+        "max_wait_ms go by the place in the list: 8, 512 and 500 for the highest, 1, 128 and 100 "
+        "for the lowest, 3, 256 and 200 in the middle, values between these for the others.");
   visit("priority_max", x.priority_max, Range{1, kMostPriorities},
         "The highest numeric priority; 0 is the lowest.");
   UserRoutes routes{x.routes};

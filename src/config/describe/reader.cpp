@@ -73,10 +73,10 @@ bool Reader::read(const json& node, const std::string& path, std::string& value,
   return true;
 }
 
-TrafficClass Reader::fresh_class(const json& node, std::size_t at) {
+TrafficClass Reader::fresh_class(const json& node, std::size_t at) const {
   const auto name = node.is_object() ? node.find("name") : node.end();
   const auto* text = name == node.end() ? nullptr : name->get_ptr<const std::string*>();
-  return new_class(text == nullptr ? std::to_string(at) : *text);
+  return new_class(text == nullptr ? std::to_string(at) : *text, at, context_.classes.size());
 }
 
 std::optional<std::size_t> Reader::find_name(const json& node, const std::string& path,

@@ -239,7 +239,7 @@ class Reader {
   }
 
   // The class at this place of the list, before its keys are read.
-  static TrafficClass fresh_class(const nlohmann::json& node, std::size_t at);
+  TrafficClass fresh_class(const nlohmann::json& node, std::size_t at) const;
 
   template <class Id>
   bool read_reference(const nlohmann::json& node, const std::string& path, std::string_view kind,

@@ -1,4 +1,7 @@
 // Names, guaranteed shares and numeric priorities of classes.
+#include <algorithm>
+#include <functional>
+
 #include "unit/config/support.hpp"
 
 namespace spillway::config {
@@ -41,8 +44,7 @@ TEST_CASE("guaranteed shares are given to all but the highest class and leave tu
                 "0");
 }
 
-TEST_CASE(
-    "a class with the name of a default one has its defaults for the keys that it leaves out") {
+TEST_CASE("three classes have the default ones' values for the keys that they leave out") {
   const Config plain = load_good(with(""));
   const Config tuned =
       load_good(with(R"("classes":[{"name":"P0"},{"name":"P1","max_wait_ms":400},{"name":"P2"}])"));
@@ -60,19 +62,30 @@ TEST_CASE(
   CHECK(tuned.classes[2].max_wait == Milliseconds{100});
 }
 
-TEST_CASE("shares go by the place of a class, and a class of another name has the plain defaults") {
-  const Config config = load_good(with(R"("classes":[{"name":"P1"},{"name":"bulk"},{}])"));
-  CHECK(config.classes[0].weight == 3);
-  CHECK(config.classes[0].max_queue == 256);
-  CHECK(config.classes[0].max_wait == Milliseconds{200});
-  CHECK(config.classes[0].min_share == 0);
-  for (const std::size_t i : {1, 2}) {
-    CAPTURE(i);
-    CHECK(config.classes[i].weight == 1);
-    CHECK(config.classes[i].max_queue == 128);
-    CHECK(config.classes[i].max_wait == Milliseconds{100});
-    CHECK(config.classes[i].min_share == 0.05);
-  }
+TEST_CASE("defaults go by the place of a class, whatever its name") {
+  const auto lists = [](const std::string& classes) {
+    std::vector<double> weights, queues, waits;
+    for (const TrafficClass& one : load_good(with(R"("classes":[)" + classes + "]")).classes) {
+      weights.push_back(one.weight);
+      queues.push_back(one.max_queue);
+      waits.push_back(double(one.max_wait.count()));
+    }
+    return std::vector{weights, queues, waits};
+  };
+  using Lists = std::vector<std::vector<double>>;
+  CHECK(lists(R"({"name":"P2"},{},{"name":"P0"})") ==
+        Lists{{8, 3, 1}, {512, 256, 128}, {500, 200, 100}});
+  CHECK(lists("{}") == Lists{{8}, {512}, {500}});
+  CHECK(lists("{},{}") == Lists{{8, 1}, {512, 128}, {500, 100}});
+  CHECK(lists(R"({},{},{"weight":2.5},{})") ==
+        Lists{{8, 4.16, 2.5, 1}, {512, 323, 203, 128}, {500, 271, 159, 100}});
+  CHECK(lists("{},{},{},{},{}") ==
+        Lists{{8, 4.9, 3, 1.73, 1}, {512, 362, 256, 181, 128}, {500, 316, 200, 141, 100}});
+  // None is as another.
+  std::string many = "{}";
+  for (int i = 1; i < 32; ++i) many += ",{}";
+  for (const std::vector<double>& values : lists(many))
+    CHECK(std::ranges::adjacent_find(values, std::ranges::less_equal{}) == values.end());
   check_problem(with(R"("classes":[{"name":1}])"), "$.classes[0].name", "found 1");
 }
 
