@@ -134,7 +134,7 @@ std::size_t poll_long_line(boost::asio::io_context& io, const Options& options) 
   const Cost polled = measure(site.proxy(), {polls(options, to, line), forwarded(options, to)});
 
   const auto visitors = static_cast<double>(options.visitors);
-  const auto us = [&](double cores) { return cores / options.polls * 1e6; };
+  const auto us = [](double cores, const Taken& of) { return cores / rate_of(of) * 1e6; };
   const double of_polls = polled.cores - alone.cores;
   const double of_local = cheapest.cores - alone.cores;
   std::cout << fmt::format("{} visitors in line: {:.0f} joined a second, {:.0f} B of memory each\n",
@@ -145,7 +145,8 @@ std::size_t poll_long_line(boost::asio::io_context& io, const Options& options) 
             << row("forwarded, beside the polls", polled.taken[1]) << row("polls", polled.taken[0])
             << row("a 404 of the proxy", cheapest.taken[0])
             << fmt::format("cores: polls {:.3f}, {:.1f} us each; 404s {:.3f}, {:.1f} us each\n",
-                           of_polls, us(of_polls), of_local, us(of_local))
+                           of_polls, us(of_polls, polled.taken[0]), of_local,
+                           us(of_local, cheapest.taken[0]))
             << std::flush;
   return wrong_of(alone) + wrong_of(cheapest) + wrong_of(polled);
 }
