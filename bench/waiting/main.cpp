@@ -96,9 +96,9 @@ struct Cost {
   double cores = 0;          // of the proxy meanwhile
 };
 
-Cost measure(boost::asio::io_context& io, pid_t proxy, const std::vector<Pace>& paces) {
+Cost measure(pid_t proxy, const std::vector<Pace>& paces) {
   const Duration before = cpu_of(proxy);
-  Cost cost{.taken = keep_paces(io, paces)};
+  Cost cost{.taken = keep_paces(paces)};
   cost.cores = to_seconds(cpu_of(proxy) - before) / to_seconds(cost.taken.front().lasted);
   return cost;
 }
@@ -126,24 +126,27 @@ std::size_t poll_long_line(boost::asio::io_context& io, const Options& options) 
   // No session begins, so the line does not move.
   const Site site(options.spillway, {.sessions = 100, .max_tickets = options.visitors + 1000});
   const load::Endpoint to = site.endpoint();
-  const Cost alone = measure(io, site.proxy(), {forwarded(options, to)});
-  const Cost cheapest = measure(io, site.proxy(), {local(options, to)});
+  const Cost alone = measure(site.proxy(), {forwarded(options, to)});
+  const Cost cheapest = measure(site.proxy(), {local(options, to), forwarded(options, to)});
   const double before = memory_kib_of(site.proxy());
   const StandingLine line = stand_in_line(io, to, options.visitors);
   const double grown = memory_kib_of(site.proxy()) - before;
-  const Cost polled = measure(io, site.proxy(), {polls(options, to, line), forwarded(options, to)});
+  const Cost polled = measure(site.proxy(), {polls(options, to, line), forwarded(options, to)});
 
   const auto visitors = static_cast<double>(options.visitors);
-  const auto us = [&](double cores) { return cores / options.polls * 1e6; };
+  const auto us = [](double cores, const Taken& of) { return cores / rate_of(of) * 1e6; };
   const double of_polls = polled.cores - alone.cores;
+  const double of_local = cheapest.cores - alone.cores;
   std::cout << fmt::format("{} visitors in line: {:.0f} joined a second, {:.0f} B of memory each\n",
                            options.visitors, visitors / to_seconds(line.took),
                            grown * 1024 / visitors)
             << row("forwarded, alone", alone.taken[0])
+            << row("forwarded, beside the 404s", cheapest.taken[1])
             << row("forwarded, beside the polls", polled.taken[1]) << row("polls", polled.taken[0])
             << row("a 404 of the proxy", cheapest.taken[0])
             << fmt::format("cores: polls {:.3f}, {:.1f} us each; 404s {:.3f}, {:.1f} us each\n",
-                           of_polls, us(of_polls), cheapest.cores, us(cheapest.cores))
+                           of_polls, us(of_polls, polled.taken[0]), of_local,
+                           us(of_local, cheapest.taken[0]))
             << std::flush;
   return wrong_of(alone) + wrong_of(cheapest) + wrong_of(polled);
 }
@@ -158,7 +161,7 @@ std::size_t flood(boost::asio::io_context& io, const Options& options) {
                   .lasts = from_seconds(options.seconds),
                   .request = [text = page_request(kPage, "")](std::size_t) { return text; },
                   .is_good = has_to_wait};
-  const Cost cost = measure(io, site.proxy(), {pace});
+  const Cost cost = measure(site.proxy(), {pace});
   const double grown = memory_kib_of(site.proxy()) - before;
   const std::size_t tickets = site.tickets(io);
   std::cout << row("contacts without cookies", cost.taken[0])

@@ -1,8 +1,13 @@
 #include "bench/waiting/pace.hpp"
 
+#include <functional>
+#include <thread>
+
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -37,18 +42,23 @@ asio::awaitable<void> send(asio::io_context& io, const Pace& pace, std::size_t f
   connection.reset();
 }
 
+void keep(const Pace& pace, TimePoint start, Taken& taken) {
+  asio::io_context io{1};
+  for (std::size_t c = 0; c < pace.connections; ++c)
+    asio::co_spawn(io, send(io, pace, c, start, taken), asio::detached);
+  io.run();
+  taken.lasted = Clock::now() - start;
+}
+
 }  // namespace
 
-std::vector<Taken> keep_paces(asio::io_context& io, const std::vector<Pace>& paces) {
+std::vector<Taken> keep_paces(const std::vector<Pace>& paces) {
   std::vector<Taken> taken(paces.size());
-  io.restart();
   const TimePoint start = Clock::now() + Milliseconds(100);
-  for (std::size_t p = 0; p < paces.size(); ++p) {
-    for (std::size_t c = 0; c < paces[p].connections; ++c)
-      asio::co_spawn(io, send(io, paces[p], c, start, taken[p]), asio::detached);
-  }
-  io.run();
-  for (Taken& each : taken) each.lasted = Clock::now() - start;
+  std::vector<std::jthread> threads;
+  for (std::size_t p = 0; p < paces.size(); ++p)
+    threads.emplace_back(keep, std::cref(paces[p]), start, std::ref(taken[p]));
+  for (std::jthread& thread : threads) thread.join();
   return taken;
 }
 

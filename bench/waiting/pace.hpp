@@ -6,9 +6,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/io_context.hpp>
-
 #include "base/time.hpp"
 #include "bench/load/connection.hpp"
 #include "bench/load/endpoint.hpp"
@@ -30,7 +27,8 @@ struct Taken {
   Duration lasted{};
 };
 
-// Several of them at a time. Runs `io` meanwhile.
-std::vector<Taken> keep_paces(boost::asio::io_context& io, const std::vector<Pace>& paces);
+// Several of them at a time, each on a thread of its own, so that none waits for what another one
+// has to send.
+std::vector<Taken> keep_paces(const std::vector<Pace>& paces);
 
 }  // namespace spillway::waiting_bench

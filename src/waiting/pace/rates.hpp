@@ -49,9 +49,10 @@ class MeanRate {
   double events_ = 0;
 };
 
-// As steady as a quarter of an hour while the rate is steady, and as quick as a minute when it has
-// changed: it has, if the mean of the last minute is further from the long one than three and a
-// half standard deviations of such events.
+// As steady as a quarter of an hour while the rate is steady, and as quick as a minute or two when
+// it has changed: it has, if the mean of the last two minutes is further from the long one than
+// three standard deviations of such events. What it is since then the last 45 s say: the two
+// minutes would hold half of what was before.
 class LearnedRate {
  public:
   static constexpr double kSteady = 900;
@@ -59,15 +60,17 @@ class LearnedRate {
   // `dispersion`: of the number of events within some seconds.
   void observe(double seconds, double events, double dispersion = 1) {
     recent_.observe(seconds, events);
+    latest_.observe(seconds, events);
     steady_.observe(seconds, events);
     seconds_ += seconds;
     if (seconds_ < 2 * kRecent) return;
     const double deviation = std::sqrt(dispersion * steady_.per_second() / (2 * kRecent));
-    if (std::abs(recent_.per_second() - steady_.per_second()) > 3.5 * deviation)
-      steady_.restart(recent_);
+    if (std::abs(recent_.per_second() - steady_.per_second()) > kFar * deviation)
+      steady_.restart(latest_);
   }
   void scale(double times) {
     recent_.scale(times);
+    latest_.scale(times);
     steady_.scale(times);
   }
   // After ten events in ten seconds or more.
@@ -84,12 +87,15 @@ class LearnedRate {
   friend struct Archived;
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.recent_, self.steady_, self.seconds_);
+    archive(self.recent_, self.latest_, self.steady_, self.seconds_);
   }
 
-  static constexpr double kRecent = 60;
+  static constexpr double kRecent = 120;
+  static constexpr double kLatest = 45;
+  static constexpr double kFar = 3;  // standard deviations
 
   MeanRate recent_{kRecent};
+  MeanRate latest_{kLatest};
   MeanRate steady_{kSteady};
   double seconds_ = 0;
 };

@@ -112,13 +112,12 @@ std::optional<TicketId> WaitingRoom::held_by(const UserKey& user) const {
   return held.empty() ? std::nullopt : std::optional(held.front());
 }
 
-// The number n of which n + z sqrt(variance n / mean) is the mean: the time that n calls take
-// varies as their number does.
+// The quantile of a gamma law with that mean and variance: of few calls, or of a rate that hardly
+// anything is known of, a normal law would promise too many.
 double CallsWithin::surely() const {
   if (!(mean > 0) || !(variance > 0)) return std::max(expected(), 0.0);
-  const double half = kSure * std::sqrt(variance / mean) / 2;
-  const double root = std::sqrt(half * half + mean) - half;
-  return std::min(root * root, most);
+  const double shape = mean * mean / variance;
+  return std::min(mean / shape * gamma_quantile(shape, -kSure), most);
 }
 
 CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const {

@@ -168,6 +168,7 @@ TEST_CASE("ranges are right again after entry has become half as fast") {
     CAPTURE(from);
     CHECK(part_within(by_minute, from) >= 0.7);
     CHECK(part_within(by_sessions, from) >= 0.7);
+    CHECK(part_within(by_site, from) >= 0.7);
   }
 }
 

@@ -45,10 +45,11 @@ class TidePlay {
         events_.pop();
         happen(event);
       }
-      room_.tick(now_, kHealthy);
+      room_.tick(now_, backend);
     }
   }
 
+  Backend backend = kHealthy;
   // All who are inside, and all who come in from now on, stay for so many times as long.
   void slow_down(double times) { slowness_ *= times; }
 
