@@ -190,3 +190,32 @@ TEST_CASE("what is refused for the lag of one worker is served by the other") {
   CHECK(busy.ask(get("/p0")).status() == 200);
   CHECK(crowd.lost() == 0);
 }
+
+// The control, by number alone: half of them each.
+TEST_CASE("clients that come while a worker lags get the other one") {
+  raise_descriptor_limit();
+  CrowdedProxy scene(2, true);
+  RawClient calm(scene.proxy.port()), busy(scene.proxy.port());
+  REQUIRE(calm.ask(get("/stored")).status() == 200);
+  RestlessClients crowd(scene.proxy.port());
+  for (std::size_t clients = 0; scene.lag_of(1) - scene.lag_of(0) < 0.12; clients += kMoreClients) {
+    REQUIRE(clients < kMostClients);
+    for (std::size_t n = 0; n < kMoreClients; ++n) {
+      crowd.add_silent();
+      crowd.add();
+    }
+    REQUIRE(busy.ask(get("/stored")).status() == 200);
+  }
+  const auto connections = [&] {
+    return scene.proxy.state()["workers"][0]["connections"].get<int>();
+  };
+  std::vector<RawClient> newcomers;
+  bool has_all = false;
+  for (const Deadline deadline; !has_all && !deadline.passed();) {
+    const int before = connections();
+    for (int n = 0; n < 10; ++n) newcomers.emplace_back(scene.proxy.port());
+    CHECK(newcomers.back().ask(get("/stored")).status() == 200);
+    has_all = connections() - before == 10;
+  }
+  CHECK(has_all);
+}

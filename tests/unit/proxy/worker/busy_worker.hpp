@@ -23,6 +23,7 @@
 #include "overload/control/controller.hpp"
 #include "overload/signals/lag.hpp"
 #include "proxy/net/readiness_set.hpp"
+#include "proxy/worker/next_worker.hpp"
 #include "unit/proxy/net/bell.hpp"
 
 namespace spillway::proxy {
@@ -242,18 +243,25 @@ enum class Refuses : std::uint8_t {
   everywhere,     // as it did
 };
 
+// Which worker gets a new client.
+enum class Accepts : std::uint8_t {
+  where_it_keeps_up,  // as the proxy does
+  by_number,          // as it did
+};
+
 // Several of them before one upstream.
 class BusyWorkers {
  public:
   struct Settings {
     bool sees_unread = true;
     Refuses refuses = Refuses::where_it_lags;
+    Accepts accepts = Accepts::where_it_keeps_up;
     config::Config config = configuration();
   };
 
   BusyWorkers(std::size_t workers, std::uint64_t seed) : BusyWorkers(workers, seed, Settings()) {}
   BusyWorkers(std::size_t workers, std::uint64_t seed, const Settings& settings)
-      : config_(settings.config), refuses_(settings.refuses) {
+      : config_(settings.config), refuses_(settings.refuses), accepts_(settings.accepts) {
     for (std::size_t n = 0; n < workers; ++n)
       workers_.push_back(
           std::make_unique<BusyWorker>(settings.sees_unread, seed + 100 * n, budgets_));
@@ -268,6 +276,18 @@ class BusyWorkers {
   }
 
   BusyWorker& operator[](std::size_t n) { return *workers_[n]; }
+  // One more client with a connection of its own, see BusyWorker::connect().
+  void connect(Duration think) {
+    std::vector<WorkerLoad> loads;
+    for (std::size_t n = 0; n < workers_.size(); ++n) {
+      const bool sees_lag = accepts_ == Accepts::where_it_keeps_up;
+      loads.push_back({clients_[n], sees_lag ? workers_[n]->lag() : Duration{0}});
+    }
+    const std::size_t next = next_worker(loads);
+    ++clients_[next];
+    workers_[next]->connect(think);
+  }
+  std::uint32_t clients_of(std::size_t n) const { return clients_[n]; }
   // With the loads that they were given.
   void run(Duration time) {
     for (const TimePoint end = tick_due_ + time; tick_due_ < end;) {
@@ -307,9 +327,11 @@ class BusyWorkers {
 
   config::Config config_;
   Refuses refuses_;
+  Accepts accepts_;
   overload::Controller controller_{config_, config_.upstreams[0]};
   overload::Budgets budgets_{config_, config_.upstreams[0]};
   std::vector<std::unique_ptr<BusyWorker>> workers_;
+  std::vector<std::uint32_t> clients_ = std::vector<std::uint32_t>(16);  // by worker
   std::vector<double> lags_;
   TimePoint tick_due_ = TimePoint{} + BusyWorker::kBegin;
 };

@@ -184,4 +184,25 @@ TEST_CASE("a second worker that becomes busy refuses from then on until it is no
   CHECK(workers.state() == State::normal);
 }
 
+// Fifty clients a second that stay, each with five requests a second. While the busy worker refuses
+// enough it does not lag by much, and gets some. The control: it gets as many as the others.
+TEST_CASE("of clients that come while a worker lags the others get more") {
+  BusyWorkers workers(4, 1), alike(4, 1, {.accepts = Accepts::by_number});
+  for (BusyWorkers* each : {&workers, &alike}) {
+    ask(*each, 4, 1, 1.2);
+    each->run(5s);
+    for (int n = 0; n < 200; ++n) {
+      for (int k = 0; k < 5; ++k) each->connect(200ms);
+      each->run(100ms);
+    }
+    each->run(15s);
+    CHECK((*each)[0].seen[kP0].success() > 0.99);
+    for (std::size_t n = 1; n < 4; ++n)
+      for (const SeenOfClass& of_class : (*each)[n].seen) CHECK(of_class.success() == 1);
+  }
+  CHECK(workers.clients_of(0) < 200);
+  CHECK(alike.clients_of(0) == 250);
+  CHECK(workers[0].seen[kP2].success() > alike[0].seen[kP2].success() + 0.04);
+}
+
 }  // namespace spillway::proxy
