@@ -34,7 +34,8 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       share_(config),
       source_(upstream.overload),
       plan_(std::make_shared<const AdmissionPlan>(State::normal, Reason::none,
-                                                  rules_.of(State::normal))) {
+                                                  rules_.of(State::normal))),
+      plan_elsewhere_(plan_) {
   if (const auto& search = upstream.dispatch.concurrency.search) {
     found_ = make_limit(*search, least_limit(config), upstream.overload.mode);
     const bool has_turns = search->law == config::LimitLaw::paired_dither;
@@ -58,9 +59,7 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
   if (weights_ && former.weights_) weights_->continue_from(*former.weights_);
   source_.continue_from(former.source_);
   budgets_.continue_from(former.budgets_);
-  plan_ =
-      std::make_shared<const AdmissionPlan>(state(), cause(), rules_.of(state()), nullptr, levels(),
-                                            false, order_.step(std::nullopt, state(), now));
+  make_plans(nullptr, false, order_.step(std::nullopt, state(), now));
 }
 
 Reason Controller::reason() const {
@@ -102,6 +101,27 @@ ShedLevels Controller::levels() const {
   if (!is_capacity(machine_.reason())) levels.budgets = true;
   for (std::size_t i = 0; i < kMaxClasses; ++i) levels.share[i] = float(shares_.share(i));
   return levels;
+}
+
+// On workers that do not lag: what the upstream itself asks for.
+ShedLevels Controller::levels_elsewhere() const {
+  ShedLevels levels = this->levels();
+  if (machine_.reason() != Reason::event_loop_lag) return levels;
+  levels.budgets = scope_.levels().budgets;
+  levels.share.fill(0);
+  return levels;
+}
+
+void Controller::make_plans(std::shared_ptr<const TenantExcess> tenants, bool is_quiet,
+                            QueueOrder order) {
+  const auto& rules = rules_.of(state());
+  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants),
+                                                levels(), is_quiet, order);
+  const ShedLevels elsewhere = levels_elsewhere();
+  plan_elsewhere_ = elsewhere == plan_->levels()
+                        ? plan_
+                        : std::make_shared<const AdmissionPlan>(state(), cause(), rules, nullptr,
+                                                                elsewhere, is_quiet, order);
 }
 
 // Whether the upstream's signals are low because requests are held back.
@@ -150,6 +170,7 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
               now);
   OverloadSignals others = signals_;
   if (others.error_rate) *others.error_rate -= timeouts();
+  const bool others_lag = shares_.watch_workers(input.event_loop_lags, now);
   shares_.step(others, machine_.reason(), now);
   result.found_futile = !was_futile && is_futile();
   budgets_.step(signals_, {input.has_refused, state(), machine_.reason()}, now);
@@ -165,11 +186,11 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   const bool is_quiet = state() == State::normal && signals_.is_low_load();
   const bool is_as_before = state() == plan_->state() && is_quiet == plan_->is_quiet() &&
                             order == plan_->order() && cause() == plan_->cause() &&
-                            levels() == plan_->levels() && tenants == nullptr &&
+                            levels() == plan_->levels() &&
+                            levels_elsewhere() == plan_elsewhere_->levels() && tenants == nullptr &&
                             plan_->tenants() == nullptr;
-  if (is_as_before) return result;
-  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants),
-                                                levels(), is_quiet, order);
+  if (is_as_before && (!others_lag || plan_elsewhere_ == plan_)) return result;
+  make_plans(std::move(tenants), is_quiet, order);
   result.plan = plan_;
   return result;
 }

@@ -30,7 +30,7 @@ namespace spillway::overload {
 
 struct Tick {
   std::optional<Transition> transition;
-  std::shared_ptr<const AdmissionPlan> plan;  // to publish; null: unchanged
+  std::shared_ptr<const AdmissionPlan> plan;  // workers are to get theirs; null: unchanged
   std::uint32_t limit = 0;                    // see Controller::limit()
   bool found_futile = false;                  // SHEDDING_DOES_NOT_HELP begins now
   bool source_began = false;  // one source alone takes errors over the threshold (left_out)
@@ -61,6 +61,10 @@ class Controller {
   std::optional<TimePoint> since() const { return machine_.since(); }  // see StateMachine
   // In force: never null, State::normal before the first tick.
   const std::shared_ptr<const AdmissionPlan>& plan() const { return plan_; }
+  // The same on this worker: with no share to refuse where only the loops of others lag.
+  const std::shared_ptr<const AdmissionPlan>& plan_of(std::size_t worker) const {
+    return shares_.refuses_on(worker) ? plan_ : plan_elsewhere_;
+  }
 
  private:
   Cause cause() const;
@@ -70,7 +74,9 @@ class Controller {
   bool is_latency_futile() const { return regulator_.is_futile() || unmet_.is_on(); }
   bool is_futile() const { return is_latency_futile() || shares_.is_futile(); }
   ShedLevels levels() const;
+  ShedLevels levels_elsewhere() const;
   void follow_rotation(const InRotation& rotation, TimePoint now);
+  void make_plans(std::shared_ptr<const TenantExcess> tenants, bool is_quiet, QueueOrder order);
   void move_limit(const TickInput& input, const std::optional<LimitSample>& sample, TimePoint now);
 
   bool fairness_;
@@ -92,6 +98,7 @@ class Controller {
   SourceAlarm source_;
   OverloadSignals signals_;
   std::shared_ptr<const AdmissionPlan> plan_;
+  std::shared_ptr<const AdmissionPlan> plan_elsewhere_;  // on workers that do not lag
 };
 
 }  // namespace spillway::overload

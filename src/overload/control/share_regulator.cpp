@@ -24,8 +24,6 @@ constexpr double kHelped = 0.8;
 constexpr Duration kTrial = 8s;
 // Of the time: an event loop that runs for so much of it has no time to spare.
 constexpr double kBusy = 0.9;
-// For how long after a lag such a loop is near its end.
-constexpr Duration kLatelyLagged = 20s;
 // What is taken back is tried again before its time if the loop is busy and lags so many times
 // more.
 constexpr double kWorse = 1.5;
@@ -80,6 +78,7 @@ void ShareRegulator::continue_from(const ShareRegulator& former) {
   futile_ = former.futile_;
   state_ = former.state_;
   loop_.lagged_at = former.loop_.lagged_at;
+  workers_ = former.workers_;
   taken_back_at_ = former.taken_back_at_;
   trial_.continue_from(former.trial_);
 }
@@ -99,6 +98,10 @@ bool ShareRegulator::has_nothing_to_relieve(const OverloadSignals& signals) cons
          signals.inflight < kAnyLoad && signals.completed_rate < kAnyRate;
 }
 
+bool ShareRegulator::watch_workers(std::span<const double> lags, TimePoint now) {
+  return workers_.step(lags, seconds_of(exit_.event_loop_lag), now);
+}
+
 void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoint now) {
   const std::optional<TimePoint> last = std::exchange(last_, now);
   if (!regulates_) return;
@@ -112,8 +115,8 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   course_ = {signal.now.value_or(0), signal.now.value_or(0) - course_.signal};
   if (loop_.is_own_work && signal.exit && signal.now && *signal.now > *signal.exit)
     loop_.lagged_at = now;
-  loop_.is_lagging =
-      loop_.is_own_work && loop_.lagged_at && now - *loop_.lagged_at <= kLatelyLagged;
+  loop_.is_lagging = loop_.is_own_work && loop_.lagged_at &&
+                     now - *loop_.lagged_at <= LaggingWorkers::kLatelyLagged;
   if (loop_.is_own_work) full_since_.reset();
   if (classes_ <= 1 && !loop_.is_own_work) return calm_down(signal, passed, now);
   if (is_in_trial(signals, signal, now)) return;

@@ -16,6 +16,9 @@
 // all the time is not judged: the loop has too much to do, and with fewer requests it has less. Nor
 // is shadow mode, where nothing is refused that could help.
 //
+// For lag it is the share of the worker that lags most, and those that do not lag refuse nothing
+// (LaggingWorkers).
+//
 // With a single class none is refused for errors, nor for a lag that is not the loop's own work: no
 // class would gain what that one loses.
 //
@@ -25,11 +28,13 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 
 #include "base/ids.hpp"
 #include "base/reason.hpp"
 #include "base/time.hpp"
 #include "config/config.hpp"
+#include "overload/control/lagging_workers.hpp"
 #include "overload/control/relief_trial.hpp"
 #include "overload/control/returning_state.hpp"
 #include "overload/signals/signals.hpp"
@@ -48,8 +53,15 @@ class ShareRegulator {
   // Every tick; `reason`: that of the state. `now` never goes back.
   void step(const OverloadSignals& signals, Reason reason, TimePoint now);
 
+  // Every tick as well: the lag of each worker, in seconds. True: others lag than before.
+  bool watch_workers(std::span<const double> lags, TimePoint now);
+
   // Of the class, [0, 1].
   double share(std::size_t traffic_class) const;
+  // Whether it is refused on this worker, too: for lag only where the worker's own loop lags.
+  bool refuses_on(std::size_t worker) const {
+    return !regulates_ || cause_ != Reason::event_loop_lag || workers_.lags(worker);
+  }
   // Requests are refused, or the event loop has lagged lately and has no time to spare.
   bool is_holding() const { return regulates_ && (level_ > 0 || loop_.is_lagging); }
   // The state is not to end: also one that came back within a minute though refusing did not help,
@@ -90,6 +102,7 @@ class ShareRegulator {
   double before_ = 0;            // the signal at its worst, before the share was full
   Course course_;                // of the signal
   Loop loop_;
+  LaggingWorkers workers_;
   std::optional<TimePoint> last_, full_since_, not_before_;
   std::optional<TimePoint> calm_since_;  // below the exit threshold
   double taken_back_at_ = 0;             // the signal then

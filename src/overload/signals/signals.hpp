@@ -87,19 +87,20 @@ constexpr double part_in_rotation(std::uint32_t usable, std::uint32_t elsewhere,
 }
 
 struct TickInput {
-  std::span<const SignalShard* const> shards;   // the same ones in every tick
-  double busy_slot_seconds = 0;                 // integral of running slots over time; only grows
-  double shared_slot_seconds = 0;               // of these, beyond those reserved for their class
-  double reserved = 0;                          // slots of the cap, for one class or another
-  double concurrency = 1;                       // the cap now, of the servers in rotation
-  std::uint32_t awaiting_client = 0;            // slots whose requests wait for their clients
-  std::uint32_t behind_others = 0;              // whose requests have waited long for a response
-  std::span<const std::uint32_t> queued;        // by class
-  std::span<const std::uint32_t> max_queue;     // by class
-  std::optional<double> event_loop_lag;         // seconds
-  std::optional<double> event_loop_use;         // [0, 1]
-  std::span<const std::uint64_t> started = {};  // by class: requests that got a slot; only grows
-  std::span<const double> predicted_wait = {};  // by class, seconds: of a request that came now
+  std::span<const SignalShard* const> shards;    // the same ones in every tick
+  double busy_slot_seconds = 0;                  // integral of running slots over time; only grows
+  double shared_slot_seconds = 0;                // of these, beyond those reserved for their class
+  double reserved = 0;                           // slots of the cap, for one class or another
+  double concurrency = 1;                        // the cap now, of the servers in rotation
+  std::uint32_t awaiting_client = 0;             // slots whose requests wait for their clients
+  std::uint32_t behind_others = 0;               // whose requests have waited long for a response
+  std::span<const std::uint32_t> queued;         // by class
+  std::span<const std::uint32_t> max_queue;      // by class
+  std::optional<double> event_loop_lag;          // seconds, of the worst worker
+  std::span<const double> event_loop_lags = {};  // seconds, by worker; none: all alike
+  std::optional<double> event_loop_use;          // [0, 1]
+  std::span<const std::uint64_t> started = {};   // by class: requests that got a slot; only grows
+  std::span<const double> predicted_wait = {};   // by class, seconds: of a request that came now
   std::span<const TenantShard* const> tenants = {};  // the same ones in every tick
   bool has_refused = false;                          // a budget of a rule, since the last tick
   bool is_normal = true;                             // the state before this tick

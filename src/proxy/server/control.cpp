@@ -91,7 +91,6 @@ void Control::replace(std::shared_ptr<Generation> generation, std::function<void
   boost::asio::post(io_,
                     [this, generation = std::move(generation), on_worker = std::move(on_worker)] {
                       const TimePoint now = Clock::now();
-                      std::vector<std::shared_ptr<const overload::AdmissionPlan>> plans;
                       for (Upstream& upstream : generation->upstreams) {
                         for (const TickerPtr& former : tickers_) {
                           if (former->upstream().config.name != upstream.config.name) continue;
@@ -99,10 +98,13 @@ void Control::replace(std::shared_ptr<Generation> generation, std::function<void
                           upstream.returns.continue_from(former->upstream().returns);
                           upstream.overload_status.publish(upstream.controller, std::nullopt, now);
                         }
-                        plans.push_back(upstream.controller.plan());
                       }
-                      for (const auto& worker : workers_)
-                        worker->replace(generation, plans, on_worker);
+                      for (const auto& worker : workers_) {
+                        Plans plans;
+                        for (const Upstream& upstream : generation->upstreams)
+                          plans.push_back(upstream.controller.plan_of(worker->number()));
+                        worker->replace(generation, std::move(plans), on_worker);
+                      }
                       // Only now: a plan must not reach a worker before its generation does.
                       adopt(generation);
                       start_timers();
@@ -137,19 +139,26 @@ void Control::share(Upstream& upstream) {
     upstream.servers.share(weights);
 }
 
+Control::Loops Control::read_loops() {
+  lags_.clear();
+  double lag = 0, use = 0, all_use = 0;
+  for (const auto& worker : workers_) {
+    const observe::WorkerGauges& gauges = worker->gauges();
+    lags_.push_back(to_seconds(gauges.event_loop_lag()));
+    if (lags_.back() >= lag) use = gauges.event_loop_use();
+    lag = std::max(lag, lags_.back());
+    all_use += gauges.event_loop_use();
+  }
+  // With more workers than cores none of them runs all the time.
+  return {.lag = lag, .use = std::max(use, all_use / cores())};
+}
+
 void Control::tick(Ticker& ticker, TimePoint now) {
   Upstream& upstream = ticker.upstream();
   upstream.servers.up();  // notices those that are back
   upstream.gate.read_load(ticker.load, now);
   const overload::InRotation rotation = ticker.read_servers();
-  Duration lag{0};
-  double use = 0, all_use = 0;  // of the worker that lags most, and of all together
-  for (const auto& worker : workers_) {
-    const observe::WorkerGauges& gauges = worker->gauges();
-    if (gauges.event_loop_lag() >= lag) use = gauges.event_loop_use();
-    lag = std::max(lag, gauges.event_loop_lag());
-    all_use += gauges.event_loop_use();
-  }
+  const Loops loops = read_loops();
   const overload::Tick result =
       upstream.controller.tick({.shards = ticker.shards,
                                 .busy_slot_seconds = ticker.load.busy_slot_seconds,
@@ -160,9 +169,9 @@ void Control::tick(Ticker& ticker, TimePoint now) {
                                 .behind_others = ticker.load.behind_others,
                                 .queued = ticker.load.queued,
                                 .max_queue = ticker.max_queue,
-                                .event_loop_lag = to_seconds(lag),
-                                // With more workers than cores none of them runs all the time.
-                                .event_loop_use = std::max(use, all_use / cores()),
+                                .event_loop_lag = loops.lag,
+                                .event_loop_lags = lags_,
+                                .event_loop_use = loops.use,
                                 .started = ticker.load.started,
                                 .predicted_wait = ticker.load.predicted_wait,
                                 .tenants = ticker.tenants,
@@ -188,7 +197,8 @@ void Control::tick(Ticker& ticker, TimePoint now) {
   }
   call_visitors(ticker, now);
   if (result.plan == nullptr) return;
-  for (const auto& worker : workers_) worker->publish(ticker.generation, ticker.id, result.plan);
+  for (const auto& worker : workers_)
+    worker->publish(ticker.generation, ticker.id, upstream.controller.plan_of(worker->number()));
 }
 
 // Into their waiting rooms' routes, as fast as the upstream can take.

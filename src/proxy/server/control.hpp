@@ -64,11 +64,19 @@ class Control {
   };
   using TickerPtr = std::shared_ptr<Ticker>;
 
+  // Of the workers' event loops: the worst lag, in seconds, and for which part of the time that
+  // worker's thread runs, or all do.
+  struct Loops {
+    double lag;
+    double use;
+  };
+
   void adopt(const std::shared_ptr<Generation>& generation);
   void start_timers();
   void arm(const TickerPtr& ticker);
   void limit(Upstream& upstream, std::uint32_t slots, TimePoint now);
   static void share(Upstream& upstream);
+  Loops read_loops();
   void tick(Ticker& ticker, TimePoint now);
   void call_visitors(Ticker& ticker, TimePoint now) const;
 
@@ -78,6 +86,7 @@ class Control {
   boost::asio::io_context io_{1};
   Heartbeat heartbeat_;
   std::vector<TickerPtr> tickers_;  // by UpstreamId
+  std::vector<double> lags_;        // of read_loops(), in seconds, by worker
   Random random_;                   // for jitter
   std::shared_ptr<HealthChecks> health_checks_;
   std::thread thread_;

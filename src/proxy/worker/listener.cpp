@@ -120,10 +120,10 @@ std::uint32_t Listener::connections() const {
 Listener::Next Listener::accept_some() {
   for (int accepted = 0; accepted < kAcceptsInARow; ++accepted) {
     std::uint32_t connections = 0;
-    Worker* idlest = workers_.front().get();
+    loads_.clear();
     for (const auto& worker : workers_) {
-      connections += worker->connections();
-      if (worker->connections() < idlest->connections()) idlest = worker.get();
+      loads_.push_back({worker->connections(), worker->gauges().event_loop_lag()});
+      connections += loads_.back().connections;
     }
     if (connections >= most_connections_) {
       if (begin_pause(pauses_for_connections_))
@@ -132,7 +132,7 @@ Listener::Next Listener::accept_some() {
                   "open files)");
       return Next::wait_for_close;
     }
-    const Next next = accept_one(*idlest);
+    const Next next = accept_one(*workers_[next_worker(loads_)]);
     if (next != Next::accept) return next;
   }
   return Next::accept;

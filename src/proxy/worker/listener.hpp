@@ -1,5 +1,5 @@
 // Accepts connections with an Asio acceptor on the first worker's loop and hands each to the worker
-// with the fewest.
+// with the fewest that keeps up (next_worker).
 //
 // Accepting pauses while the connection cap is reached, until a connection ends, and for 50 ms at a
 // time while the process has no descriptors left; waiting clients stay in the backlog, and the
@@ -23,6 +23,7 @@
 #include "proxy/net/loop_timer.hpp"
 #include "proxy/request/owner/client_connection.hpp"
 #include "proxy/worker/accept_resume.hpp"
+#include "proxy/worker/next_worker.hpp"
 #include "resilience/token_bucket.hpp"
 #include "traffic/client/address_count.hpp"
 
@@ -74,6 +75,7 @@ class Listener {
   void refuse(int descriptor, const ClientInfo& client, std::uint32_t cap);
 
   std::vector<std::unique_ptr<Worker>>& workers_;
+  std::vector<WorkerLoad> loads_;  // of the workers, for each connection anew
   EventLoop& loop_;
   LoopTimer pause_timer_;
   Acceptor acceptor_;

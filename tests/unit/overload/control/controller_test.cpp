@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -212,4 +213,89 @@ TEST_CASE("a reload keeps what is known of low load") {
   CHECK(reloaded.controller.reason() == Reason::tail_latency);
   CHECK_FALSE(restarted.controller.signals().latency_p95_ratio);
   CHECK(restarted.controller.state() == State::normal);
+}
+
+namespace {
+
+// Two workers, of which the second one lags.
+struct OneLags {
+  static config::Config configured() {
+    config::Config config = Scene::configured(true);
+    config.classes.resize(2);
+    config::Overload& overload = config.upstreams[0].overload;
+    overload.rules = {{Strategy::allow, 1, 1s}, {Strategy::deny, 1, 1s}};
+    return config;
+  }
+
+  Tick tick(const std::vector<double>& lags) {
+    const std::uint64_t started[] = {0, 0};
+    return controller.tick({.event_loop_lag = std::max(lags[0], lags[1]),
+                            .event_loop_lags = lags,
+                            .event_loop_use = 1,
+                            .started = started},
+                           now += 100ms);
+  }
+  double share_of(std::size_t worker) const {
+    return controller.plan_of(worker)->levels().share_of(ClassId{1});
+  }
+
+  config::Config config = configured();
+  Controller controller{config, config.upstreams[0]};
+  TimePoint now = TimePoint{} + 1h;
+};
+
+}  // namespace
+
+TEST_CASE("what is refused for event-loop lag is refused where the loop lags") {
+  OneLags scene;
+  CHECK(scene.controller.plan_of(0) == scene.controller.plan_of(1));
+  for (int i = 0; i < 40; ++i) scene.tick({0.01, 0.3 + 0.01 * i});
+  CHECK(scene.share_of(1) == 1);
+  CHECK(scene.share_of(0) == 0);
+  for (std::size_t worker = 0; worker < 2; ++worker) {
+    CHECK(scene.controller.plan_of(worker)->state() == State::overloaded);
+    CHECK(scene.controller.plan_of(worker)->reason() == Reason::event_loop_lag);
+  }
+  // Its budget is for an upstream that is asked for too much.
+  const config::Budget budget{10, 20};
+  CHECK(scene.controller.plan_of(1)->levels().enforces(budget));
+  CHECK_FALSE(scene.controller.plan_of(0)->levels().enforces(budget));
+
+  // A reload keeps that.
+  Controller next(scene.config, scene.config.upstreams[0]);
+  next.continue_from(scene.controller, scene.now);
+  CHECK(next.plan_of(1)->levels().share_of(ClassId{1}) == 1);
+  CHECK(next.plan_of(0)->levels().share_of(ClassId{1}) == 0);
+
+  // The first one comes to lag, too: told at once, though nothing else changes.
+  CHECK(scene.tick({0.12, 0.7}).plan == nullptr);
+  CHECK(scene.share_of(0) == 0);
+  CHECK(scene.tick({0.13, 0.7}).plan != nullptr);
+  CHECK(scene.share_of(0) == 1);
+}
+
+TEST_CASE("without regulation and where errors are the cause all workers refuse alike") {
+  OneLags scene;
+  scene.config.upstreams[0].overload.regulate = false;
+  Controller controller(scene.config, scene.config.upstreams[0]);
+  const std::vector<double> lags{0.01, 0.5};
+  for (int i = 0; i < 20; ++i)
+    controller.tick({.event_loop_lag = 0.5, .event_loop_lags = lags}, scene.now += 100ms);
+  CHECK(controller.state() == State::overloaded);
+  CHECK(controller.plan_of(0) == controller.plan_of(1));
+  CHECK(controller.plan_of(0)->levels().share_of(ClassId{1}) == 1);
+
+  SignalShard shard;
+  const SignalShard* const shards[] = {&shard};
+  const config::Config regulating = OneLags::configured();
+  Controller failing(regulating, regulating.upstreams[0]);
+  const std::vector<double> calm{0.01, 0.01};
+  for (int i = 0; i < 40; ++i) {
+    for (int n = 0; n < 5; ++n) shard.record_result(n < 3);
+    failing.tick({.shards = shards, .event_loop_lag = 0.01, .event_loop_lags = calm},
+                 scene.now += 100ms);
+  }
+  CHECK(failing.reason() == Reason::error_burst);
+  CHECK(failing.plan_of(0) == failing.plan_of(1));
+  CHECK(failing.plan_of(0)->levels().share_of(ClassId{1}) > 0);
 }

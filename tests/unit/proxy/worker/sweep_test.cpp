@@ -4,11 +4,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
 #include <vector>
 
+#include "support/open_load.hpp"
 #include "unit/proxy/request/lone_process.hpp"
 
 namespace spillway::proxy {
@@ -42,6 +44,7 @@ class IdleClients final : public Owner {
   void connection_idle(ClientConnection& client) override { lists.idle_clients.push_back(client); }
   void connection_active(ClientConnection& client) override {
     if (++requests == 1) process_.loop.post([this] { at_end_of_turn(); });
+    on_request();
     client.close();
   }
   void connection_closed() override {}
@@ -54,6 +57,7 @@ class IdleClients final : public Owner {
   SweptLists lists;
   std::size_t requests = 0;
   std::function<void()> at_end_of_turn = [] {};  // of that with the first request
+  std::function<void()> on_request = [] {};
 
   Services& services() { return services_; }
 
@@ -108,6 +112,29 @@ TEST_CASE("a client whose request waits for its turn is not closed as idle") {
   CHECK_FALSE(is_open(silent_before));
   CHECK_FALSE(is_open(silent_behind));
   CHECK(is_open(lately_used));
+}
+
+// Each takes two milliseconds, so two turns of 32 delay the timer by 128; the last of 450 waits for
+// nearly a second.
+TEST_CASE("the event-loop lag of a worker is the wait of the requests that it has not begun") {
+  constexpr std::size_t kAsking = 450;
+  support::raise_descriptor_limit();
+  Process process;
+  IdleClients clients(process);
+  Sweep sweep(clients.services(), clients.lists);
+  for (std::size_t n = 0; n < kAsking; ++n)
+    REQUIRE(::send(clients.connect(Duration{0}), "GET", 3, MSG_NOSIGNAL) == 3);
+  Duration longest{0};
+  clients.on_request = [&] {
+    const TimePoint end = Clock::now() + Milliseconds{2};
+    while (Clock::now() < end) {
+    }
+    longest = std::max(longest, process.gauges->event_loop_lag());
+  };
+  sweep.start();
+  process.loop.poll();
+  CHECK(clients.requests == kAsking);
+  CHECK(longest > Milliseconds{250});
 }
 
 }  // namespace spillway::proxy
