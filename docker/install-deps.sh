@@ -14,8 +14,8 @@ set -euo pipefail
 runtime=(
   ca-certificates libspdlog1.10 libfmt9 libprometheus-cpp-core1.0 libnettle8
   libhogweed6 libgmp10
-  # deferred requests are kept in a SQLite file, or in PostgreSQL
-  libsqlite3-0 libpq5
+  # deferred requests are kept in a SQLite file, or in PostgreSQL, and may be encrypted
+  libsqlite3-0 libpq5 libssl3
 )
 build=(
   g++ cmake ninja-build ccache git
@@ -23,7 +23,7 @@ build=(
   nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev nettle-dev
   libgmp-dev
   # the store of deferred requests
-  libsqlite3-dev libpq-dev
+  libsqlite3-dev libpq-dev libssl-dev
 )
 develop=(
   # test framework, second compiler with its sanitizer runtime, a quick linker, formatting, linting

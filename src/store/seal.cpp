@@ -1,13 +1,16 @@
 #include "store/seal.hpp"
 
 #include <nettle/base64.h>
-#include <nettle/gcm.h>
-#include <nettle/memops.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
 #include <sys/random.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <memory>
+#include <stdexcept>
+#include <tuple>
 
 #include "base/hmac.hpp"
 
@@ -18,6 +21,8 @@ namespace {
 constexpr std::string_view kSealedText = "sealed2:";
 constexpr std::string_view kFormerText = "sealed1:";  // as long
 constexpr std::string_view kPurpose = "spillway: key of a job, 2:";
+constexpr std::size_t kNonceBytes = std::tuple_size_v<Nonce>;
+constexpr int kTagBytes = static_cast<int>(kSealBytes - kNonceBytes);
 
 std::uint8_t* bytes(char* text) { return reinterpret_cast<std::uint8_t*>(text); }
 const std::uint8_t* bytes(const char* text) { return reinterpret_cast<const std::uint8_t*>(text); }
@@ -36,39 +41,107 @@ std::string about(const jobs::JobId& job, Sealed kind) {
   return text += static_cast<char>(kind);
 }
 
-void begin(gcm_aes256_ctx& context, const Key& key, std::string_view nonce,
-           std::string_view about) {
-  gcm_aes256_set_key(&context, key.bytes.data());
-  gcm_aes256_set_iv(&context, GCM_IV_SIZE, bytes(nonce.data()));
-  gcm_aes256_update(&context, about.size(), bytes(about.data()));
+struct FreeCipher {
+  void operator()(EVP_CIPHER* cipher) const { EVP_CIPHER_free(cipher); }
+  void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
+};
+
+// Of a thread. OpenSSL looks a cipher up under a lock, and allocates for a context: once.
+class Gcm {
+ public:
+  Gcm()
+      : cipher_(EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr)), context_(EVP_CIPHER_CTX_new()) {
+    if (cipher_ == nullptr || context_ == nullptr) fail();
+  }
+
+  std::string seal(std::string_view plain, const Key& key, const Nonce& nonce,
+                   std::string_view about) {
+    std::string sealed(plain.size() + kSealBytes, '\0');
+    std::copy(nonce.begin(), nonce.end(), sealed.begin());
+    char* const text = sealed.data() + nonce.size();
+    begin(key, nonce.data(), about, kSeals);
+    update(text, plain);
+    const bool is_done = end(text) && EVP_CIPHER_CTX_ctrl(context_.get(), EVP_CTRL_AEAD_GET_TAG,
+                                                          kTagBytes, text + plain.size()) == 1;
+    if (!is_done) fail();
+    return sealed;
+  }
+
+  std::optional<std::string> open(std::string_view sealed, const Key& key, std::string_view about) {
+    if (sealed.size() < kSealBytes) return std::nullopt;
+    std::string plain(sealed.size() - kSealBytes, '\0');
+    std::array<char, kTagBytes> tag{};
+    std::copy_n(sealed.end() - kTagBytes, tag.size(), tag.begin());
+    begin(key, sealed.data(), about, kOpens);
+    update(plain.data(), sealed.substr(kNonceBytes, plain.size()));
+    if (EVP_CIPHER_CTX_ctrl(context_.get(), EVP_CTRL_AEAD_SET_TAG, kTagBytes, tag.data()) != 1)
+      fail();
+    if (!end(plain.data())) return std::nullopt;
+    return plain;
+  }
+
+ private:
+  static constexpr int kSeals = 1, kOpens = 0;
+
+  // The library is not usable, or there is no memory. To take a value for one that was altered
+  // would make its job dead.
+  [[noreturn]] static void fail() {
+    throw std::runtime_error("OpenSSL does not give AES-256-GCM: " + error_text());
+  }
+
+  static std::string error_text() {
+    std::array<char, 256> text{};
+    ERR_error_string_n(ERR_get_error(), text.data(), text.size());
+    return text.data();
+  }
+
+  void begin(const Key& key, const char* nonce, std::string_view about, int direction) {
+    if (EVP_CipherInit_ex2(context_.get(), cipher_.get(), key.bytes.data(), bytes(nonce), direction,
+                           nullptr) != 1)
+      fail();
+    update(nullptr, about);
+  }
+
+  // `to` null: what is authenticated besides.
+  void update(char* to, std::string_view from) {
+    for (constexpr std::size_t kAtOnce = 1 << 30; !from.empty();) {
+      const auto part = static_cast<int>(std::min(from.size(), kAtOnce));
+      int written = 0;
+      if (EVP_CipherUpdate(context_.get(), to == nullptr ? nullptr : bytes(to), &written,
+                           bytes(from.data()), part) != 1)
+        fail();
+      if (to != nullptr) to += part;
+      from.remove_prefix(static_cast<std::size_t>(part));
+    }
+  }
+
+  // False: the tag is another one. What it says about that would be the error of a later call.
+  bool end(char* text) {
+    int written = 0;
+    const bool is_right = EVP_CipherFinal_ex(context_.get(), bytes(text), &written) == 1;
+    if (!is_right) ERR_clear_error();
+    return is_right;
+  }
+
+  std::unique_ptr<EVP_CIPHER, FreeCipher> cipher_;
+  std::unique_ptr<EVP_CIPHER_CTX, FreeCipher> context_;
+};
+
+Gcm& gcm() {
+  thread_local Gcm of_thread;
+  return of_thread;
 }
 
 }  // namespace
 
 std::string aes_256_gcm(std::string_view plain, const Key& key, const Nonce& nonce,
                         std::string_view about) {
-  std::string sealed(plain.size() + kSealBytes, '\0');
-  std::copy(nonce.begin(), nonce.end(), sealed.begin());
-  gcm_aes256_ctx context;
-  begin(context, key, sealed, about);
-  char* const text = sealed.data() + GCM_IV_SIZE;
-  gcm_aes256_encrypt(&context, plain.size(), bytes(text), bytes(plain.data()));
-  gcm_aes256_digest(&context, GCM_DIGEST_SIZE, bytes(text + plain.size()));
-  return sealed;
+  return gcm().seal(plain, key, nonce, about);
 }
 
 std::optional<std::string> open_aes_256_gcm(std::string_view sealed, const Key& key,
                                             std::string_view about) {
-  if (sealed.size() < kSealBytes) return std::nullopt;
-  std::string plain(sealed.size() - kSealBytes, '\0');
-  gcm_aes256_ctx context;
-  begin(context, key, sealed, about);
-  const char* const text = sealed.data() + GCM_IV_SIZE;
-  gcm_aes256_decrypt(&context, plain.size(), bytes(plain.data()), bytes(text));
-  std::array<std::uint8_t, GCM_DIGEST_SIZE> tag{};
-  gcm_aes256_digest(&context, tag.size(), tag.data());
-  if (memeql_sec(tag.data(), text + plain.size(), tag.size()) == 0) return std::nullopt;
-  return plain;
+  return gcm().open(sealed, key, about);
 }
 
 Key key_of_job(const Key& key, const jobs::JobId& job) {

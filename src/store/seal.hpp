@@ -1,6 +1,6 @@
-// AES-256-GCM (NIST SP 800-38D) of single values. A sealed value is a random 96-bit nonce, the
-// ciphertext and the 128-bit tag. Job and kind of the value are authenticated with it, so that it
-// cannot take the place of another.
+// AES-256-GCM (NIST SP 800-38D), by OpenSSL, of single values. A sealed value is a random 96-bit
+// nonce, the ciphertext and the 128-bit tag. Job and kind of the value are authenticated with it,
+// so that it cannot take the place of another.
 //
 // Each job has a key of its own, made from the store's: under one key no more than 2^32 values may
 // be sealed with random nonces (SP 800-38D section 8.3), which a store comes to have. What an
@@ -33,7 +33,8 @@ enum class Sealed : std::uint8_t {
 inline constexpr std::size_t kSealBytes = 12 + 16;  // by which it is longer
 
 // The cipher itself; what it gives is made of nonce, ciphertext and tag. `about` is authenticated
-// besides. A nonce is used once with a key: that is what seal() is for.
+// besides. A nonce is used once with a key: that is what seal() is for. Both throw where OpenSSL
+// has no such cipher: sealed_with() finds out.
 using Nonce = std::array<char, 12>;
 std::string aes_256_gcm(std::string_view plain, const Key& key, const Nonce& nonce,
                         std::string_view about);

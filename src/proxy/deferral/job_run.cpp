@@ -121,8 +121,9 @@ Task<JobRun::End> JobRun::at_upstream() {
     answer.emplace();
     answer->status = static_cast<std::uint16_t>(call_.response().status);
     answer->fields = jobs::stored_fields(call_.response());
-    retry_after_ =
+    asked_.retry_after =
         jobs::parse_retry_after(call_.response().fields, std::chrono::system_clock::now());
+    if (answer->status == 503) asked_.pause_of_route = asked_.retry_after;
     std::optional<End> by_head = retry_by_head(*answer);
     if (by_head) {
       const bool is_read =
@@ -149,12 +150,14 @@ Task<JobRun::End> JobRun::at_upstream() {
   co_return end;
 }
 
-// nullopt: its body is wanted, too.
+// nullopt: its body is wanted, too. Its route is not to wait for that.
 std::optional<JobRun::End> JobRun::retry_by_head(const jobs::StoredAnswer& answer) {
   if (!says_undone(jobs::cause_of(answer.status))) return std::nullopt;
   End end = after(std::nullopt, Abort::none, answer);
-  if (jobs::has_ended(end.progress.state)) return std::nullopt;
-  return end;
+  if (!jobs::has_ended(end.progress.state)) return end;
+  if (const auto pause = std::exchange(asked_.pause_of_route, std::nullopt))
+    services_.jobs->refused(job_.lane.route, *pause);
+  return std::nullopt;
 }
 
 void JobRun::end_call(const End& end, bool is_read) {
@@ -301,10 +304,7 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault, Abort abort,
     how.cause = by_status;
   }
   if (answer) end.status = answer->status;  // also of one that has broken off
-  if (how.cause == Cause::refused) {
-    how.retry_after = retry_after_;
-    if (retry_after_ && answer->status == 503) end.refused_for = *retry_after_;
-  }
+  if (how.cause == Cause::refused) how.retry_after = asked_.retry_after;
   end.cause = how.cause;
   end.progress = jobs::after_attempt(job_.progress, how, jobs::policy_of(defer()), job_.expires,
                                      services_.jobs->wall_now(), services_.random);
@@ -327,7 +327,7 @@ Task<> JobRun::settle(End end) {
                                                      .detail = std::string(end.detail)};
   }
   call.pauses_route = end.pauses_route;
-  call.refused_for = end.refused_for;
+  call.refused_for = asked_.pause_of_route;
   call.no_slot = end.no_slot;
   // Refused only when the thread with the store has ended; the job is given back with the lease.
   const Execution execution = co_await execute(services_, parking_, call);

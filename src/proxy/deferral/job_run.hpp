@@ -9,6 +9,7 @@
 // attempt. A retry takes from the upstream's retry budget.
 #pragma once
 
+#include <chrono>
 #include <coroutine>
 #include <cstdint>
 #include <optional>
@@ -57,12 +58,17 @@ class JobRun final : public Swept {
  private:
   enum class Abort : std::uint8_t { none, given_back, lease_lost };
   enum class Stage : std::uint8_t { waiting, at_upstream, over };
+  // What its upstream has asked for: a pause before the next attempt (Retry-After), and with a 503
+  // one of the route, until that is told.
+  struct Asked {
+    std::optional<std::chrono::milliseconds> retry_after;
+    std::optional<Duration> pause_of_route;
+  };
   // How the attempt ended, as the store is told.
   struct End {
     jobs::Progress progress;
     std::optional<jobs::StoredAnswer> answer;
     std::optional<Duration> pauses_route;
-    std::optional<Duration> refused_for;  // by a 503
     std::optional<jobs::NoSlot> no_slot;
     jobs::Cause cause = jobs::Cause::none;  // none: no attempt was made
     std::uint16_t status = 0;
@@ -123,7 +129,7 @@ class JobRun final : public Swept {
   UpstreamCall call_;
   std::string written_;  // the head of this attempt
   jobs::WallTime began_{};
-  std::optional<std::chrono::milliseconds> retry_after_;  // of the answer
+  Asked asked_;
   bool is_configured_ = false;
   bool is_readable_ = false;
   Stage stage_ = Stage::waiting;

@@ -104,6 +104,16 @@ void JobQueue::stop_pulling() {
   bell_.ring();
 }
 
+void JobQueue::refused(const std::string& route, Duration pause) {
+  bool wakes = false;
+  {
+    const std::lock_guard lock(mutex_);
+    told_.refused[route] = pause;
+    wakes = is_to_wake();
+  }
+  if (wakes) bell_.ring();
+}
+
 void JobQueue::job_started() {
   bool wakes = false;
   {
@@ -162,7 +172,7 @@ bool JobQueue::is_to_wake() { return std::exchange(told_.is_asleep, false); }
 // Under the mutex.
 bool JobQueue::has_work() const {
   return told_.to_stop || told_.routes || told_.of_job_started || told_.to_stop_pulling ||
-         (!calls_.is_empty() && condition_.is_available());
+         !told_.refused.empty() || (!calls_.is_empty() && condition_.is_available());
 }
 
 // What other proxies have announced.
@@ -195,6 +205,8 @@ bool JobQueue::wait_for_work() {
   }
   if (std::exchange(told_.to_stop_pulling, false)) dispatcher_.stop_pulling();
   told_.of_job_started = false;
+  for (const auto& [route, pause] : std::exchange(told_.refused, {}))
+    dispatcher_.refused(route, Clock::now(), Clock::now() + pause);
   if (told_.routes) {
     dispatcher_.configure(std::move(*told_.routes));
     told_.routes.reset();

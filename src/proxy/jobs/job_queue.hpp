@@ -71,6 +71,8 @@ class JobQueue {
   Withdrawal unwatch(JobWatch& watch);
   void configure(JobRoutes routes);
   void stop_pulling();
+  // The upstream of the route has refused a job that is not settled yet (RouteCapacity::refused).
+  void refused(const std::string& route, Duration pause);
   // A job got its slot: there may be room for another one.
   void job_started();
 
@@ -108,6 +110,7 @@ class JobQueue {
   // What the thread is told and has not taken yet.
   struct Told {
     std::optional<JobRoutes> routes;
+    std::map<std::string, Duration> refused;  // by route
     bool to_stop = false;
     bool to_stop_pulling = false;
     bool of_job_started = false;

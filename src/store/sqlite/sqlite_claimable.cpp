@@ -156,9 +156,11 @@ void SqliteClaimable::Scan::read() {
   if (rows_.next()) written_ = read_entry(rows_);
 }
 
+// A row of an entry that is in memory, too, was left behind: a job is there once.
 std::optional<SqliteClaimable::Entry> SqliteClaimable::Scan::next() {
   std::optional<Entry> next;
-  if (recent_ != recent_end_ && (!written_ || *recent_ < *written_)) {
+  if (recent_ != recent_end_ && (!written_ || *recent_ <= *written_)) {
+    if (written_ == *recent_) read();
     next = *recent_++;
   } else if (written_) {
     next = written_;

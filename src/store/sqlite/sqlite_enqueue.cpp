@@ -84,8 +84,6 @@ bool SqliteEnqueue::is_known(Enqueue& command) {
   return true;
 }
 
-bool SqliteEnqueue::is_there(const jobs::JobId& id) {
-  return inserts_.has(id) || records_.find(id).has_value();
-}
+bool SqliteEnqueue::is_there(const jobs::JobId& id) { return inserts_.has(id) || records_.has(id); }
 
 }  // namespace spillway::store

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "store/sqlite/sqlite_sql.hpp"
 #include "store/sqlite/sqlite_time.hpp"
 
 namespace spillway::store {
@@ -13,14 +14,17 @@ SqliteKeys::SqliteKeys(Database& database)
       update_(database,
               "INSERT OR REPLACE INTO key_windows (n, began, keys, unfinished, keep_until)"
               " VALUES (?1, ?2, ?3, ?4, ?5)"),
-      move_job_(database, "UPDATE jobs SET key_window = ?2 WHERE seq = ?1") {
+      move_job_(database, "UPDATE jobs SET key_window = ?2 WHERE seq = ?1"),
+      recent_(database) {
   for (std::size_t n = 0; n < kWindows; ++n) {
     const std::string table = "keys_" + std::to_string(n);
     Window& window = windows_[n];
     window.find = std::make_unique<Statement>(
         database, "SELECT fingerprint, id FROM " + table + " WHERE scope = ?1");
-    window.insert = std::make_unique<Statement>(
-        database, "INSERT INTO " + table + " (scope, fingerprint, id) VALUES (?1, ?2, ?3)");
+    // One may be there already (SqliteRecentKeys).
+    window.insert = std::make_unique<RowInserts>(
+        database, ("INSERT OR IGNORE INTO " + table + " (scope, fingerprint, id) VALUES ").c_str(),
+        sql::kKeyRow, "");
     window.remove =
         std::make_unique<Statement>(database, "DELETE FROM " + table + " WHERE scope = ?1");
     // Of so many keys, in their order, those of jobs that have not ended; `seq` is NULL for others.
@@ -60,9 +64,14 @@ void SqliteKeys::load() {
     window.keep_until = time_of(rows.number(4));
     if (window.began > windows_[newest_].began) newest_ = n;
   }
+  recent_.load(newest_);
 }
 
 void SqliteKeys::write() {
+  recent_.write();
+  const bool is_old = recent_.window() != newest_ && !recent_.is_empty();
+  const std::size_t moved = is_old ? kMovedOfOldWindow : recent_.surplus();
+  if (moved > 0) insert(windows_[recent_.window() % kWindows], recent_.take(moved));
   for (std::size_t n = 0; n < kWindows; ++n) {
     Window& window = windows_[n];
     if (!window.is_changed) continue;
@@ -72,8 +81,17 @@ void SqliteKeys::write() {
   }
 }
 
+void SqliteKeys::insert(Window& window, std::span<const SqliteRecentKeys::Entry> keys) {
+  RowInserts::divide(keys, [&window](std::span<const SqliteRecentKeys::Entry> part) {
+    window.insert->insert(part, [](Rows& rows, const SqliteRecentKeys::Entry& entry) {
+      rows.add(blob(entry.first), blob(entry.second.fingerprint), blob(entry.second.id.bytes));
+    });
+  });
+}
+
 // The newest first: most duplicates follow their original soon.
 std::optional<SqliteKeys::Known> SqliteKeys::find(const jobs::Digest& scope) {
+  if (const Known* const recent = recent_.find(scope)) return *recent;
   for (std::size_t back = 0; back < kWindows; ++back) {
     Window& window = windows_[(newest_ + kWindows - back) % kWindows];
     if (window.keys == 0) continue;
@@ -91,7 +109,13 @@ std::int64_t SqliteKeys::add(const jobs::IdempotencyKey& key, const jobs::JobId&
                              jobs::WallTime now) {
   rotate(now);
   Window& window = windows_[newest_];
-  window.insert->execute(blob(key.scope), blob(key.fingerprint), blob(id.bytes));
+  if (recent_.window() != newest_ && recent_.is_empty()) recent_.begin(newest_);
+  if (recent_.window() == newest_) {
+    recent_.add(key.scope, {key.fingerprint, id});
+  } else {
+    const SqliteRecentKeys::Entry entry{key.scope, {key.fingerprint, id}};
+    insert(window, {&entry, 1});
+  }
   ++window.keys;
   ++window.unfinished;
   window.is_changed = true;
@@ -128,21 +152,21 @@ bool SqliteKeys::forget(jobs::WallTime now) {
   return false;
 }
 
+bool SqliteKeys::has_recent(const Window& window) const {
+  return !recent_.is_empty() && &window == &windows_[recent_.window() % kWindows];
+}
+
 // Some of its jobs wait for long. One that is replayed may be passed by: it is looked for later.
 bool SqliteKeys::holds_up(const Window& window, jobs::WallTime now) const {
-  return &window != &windows_[newest_] && window.unfinished > 0 && now - window.began >= kKept &&
-         window.look_from <= now;
+  return &window != &windows_[newest_] && !has_recent(window) && window.unfinished > 0 &&
+         now - window.began >= kKept && window.look_from <= now;
 }
 
 void SqliteKeys::move_some(std::size_t n, jobs::WallTime now) {
-  struct Waiting {
-    jobs::Digest scope{}, fingerprint{};
-    jobs::JobId id;
-    std::int64_t seq = 0;
-  };
   Window& window = windows_[n];
   Window& newest = windows_[newest_];
-  std::vector<Waiting> found;
+  std::vector<SqliteRecentKeys::Entry> found;
+  std::vector<std::int64_t> jobs;
   std::int64_t looked_at = 0;
   {
     const std::string after = window.looked_to;
@@ -150,18 +174,13 @@ void SqliteKeys::move_some(std::size_t n, jobs::WallTime now) {
     for (; rows.next(); ++looked_at) {
       window.looked_to = std::max(window.looked_to, rows.text(0));
       if (rows.is_null(3)) continue;
-      Waiting& one = found.emplace_back();
-      rows.read(0, one.scope);
-      rows.read(1, one.fingerprint);
-      rows.read(2, one.id.bytes);
-      one.seq = rows.number(3);
+      found.push_back(SqliteRecentKeys::read(rows));
+      jobs.push_back(rows.number(3));
     }
   }
-  for (const Waiting& one : found) {
-    window.remove->execute(blob(one.scope));
-    newest.insert->execute(blob(one.scope), blob(one.fingerprint), blob(one.id.bytes));
-    move_job_.execute(one.seq, static_cast<std::int64_t>(newest_));
-  }
+  for (const auto& [scope, known] : found) window.remove->execute(blob(scope));
+  insert(newest, found);
+  for (const std::int64_t seq : jobs) move_job_.execute(seq, static_cast<std::int64_t>(newest_));
   const auto moved = static_cast<std::int64_t>(found.size());
   window.keys -= moved;
   window.unfinished -= moved;
@@ -174,6 +193,7 @@ void SqliteKeys::move_some(std::size_t n, jobs::WallTime now) {
 }
 
 void SqliteKeys::clear_some(Window& window) {
+  if (has_recent(window)) recent_.begin(newest_);
   window.clear->execute(kForgottenAtOnce);
   const std::int64_t gone = sqlite3_changes(database_.handle());
   window.keys = gone < kForgottenAtOnce ? 0 : std::max<std::int64_t>(1, window.keys - gone);

@@ -1,11 +1,16 @@
 // Idempotency keys, in tables that are rotated by time and emptied as a whole.
 //
 // Keys are hashes: they fall on random pages of a B-tree, and a table of one day's keys would write
-// a page for each. A window's table stays small, and its keys are forgotten in the order of their
-// pages, a step at a time. A window is emptied when all its jobs have ended and the last key's time
+// a page for each. A window's table stays small, new keys go into it in its order
+// (sqlite_recent_keys.hpp), and its keys are forgotten in the order of their pages, a step at a
+// time. A window is emptied when all its jobs have ended and the last key's time
 // is over; as long as the oldest one is not, the newest one goes on to be used. So that a job that
 // waits for long does not hold up the others, keys of jobs that have not ended after a day are
 // moved to the newest window.
+//
+// The keys that were accepted last are of one window. Once another one is the newest they go into
+// the table of theirs, some with each transaction, and until all have, new ones at once into that
+// of the newest.
 #pragma once
 
 #include <array>
@@ -13,9 +18,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "store/sqlite/sqlite_database.hpp"
+#include "store/sqlite/sqlite_recent_keys.hpp"
+#include "store/sqlite/sqlite_row_inserts.hpp"
 
 namespace spillway::store {
 
@@ -27,10 +35,10 @@ class SqliteKeys {
   static constexpr std::int64_t kForgottenAtOnce = 10'000;
   static constexpr std::int64_t kLookedAtAtOnce = 1'000;
 
-  struct Known {
-    jobs::Digest fingerprint{};
-    jobs::JobId id;
-  };
+  // With each transaction, of a window whose time is over.
+  static constexpr std::size_t kMovedOfOldWindow = 512;
+
+  using Known = SqliteRecentKeys::Known;
 
   explicit SqliteKeys(Database& database);
 
@@ -55,18 +63,22 @@ class SqliteKeys {
     bool is_changed = false;
     std::string looked_to;       // the last scope of which it is known whether its job has ended
     jobs::WallTime look_from{};  // the next time, once all were looked at
-    std::unique_ptr<Statement> find, insert, remove, clear, unfinished_after;
+    std::unique_ptr<Statement> find, remove, clear, unfinished_after;
+    std::unique_ptr<RowInserts> insert;
 
     bool is_over(jobs::WallTime now) const { return unfinished == 0 && keep_until <= now; }
   };
 
   void rotate(jobs::WallTime now);
+  static void insert(Window& window, std::span<const SqliteRecentKeys::Entry> keys);
   void clear_some(Window& window);
+  bool has_recent(const Window& window) const;
   bool holds_up(const Window& window, jobs::WallTime now) const;
   void move_some(std::size_t n, jobs::WallTime now);
 
   Database& database_;
   Statement update_, move_job_;
+  SqliteRecentKeys recent_;
   std::array<Window, kWindows> windows_;
   std::size_t newest_ = 0;
 };

@@ -35,6 +35,7 @@ SqliteRecords::SqliteRecords(Database& database, SqliteLedger& ledger, SqliteKey
     : ledger_(ledger),
       keys_(keys),
       claimable_(claimable),
+      has_job_(database, sql::kHasJob),
       by_id_(database, sql::kRecordById),
       by_seq_(database, sql::kRecordBySeq),
       progress_(database, sql::kProgress),
@@ -47,6 +48,8 @@ SqliteRecords::SqliteRecords(Database& database, SqliteLedger& ledger, SqliteKey
       answer_status_(database, sql::kAnswerStatus),
       delete_attempts_(database, sql::kDeleteAttempts),
       content_bytes_(database, sql::kContentBytes) {}
+
+bool SqliteRecords::has(const jobs::JobId& id) { return has_job_.with(blob(id.bytes)).next(); }
 
 std::optional<SqliteRecord> SqliteRecords::find(const jobs::JobId& id) {
   return read(by_id_.with(blob(id.bytes)));

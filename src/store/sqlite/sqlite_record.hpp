@@ -41,6 +41,7 @@ class SqliteRecords {
   SqliteRecords(Database& database, SqliteLedger& ledger, SqliteKeys& keys,
                 SqliteClaimable& claimable);
 
+  bool has(const jobs::JobId& id);
   std::optional<SqliteRecord> find(const jobs::JobId& id);
   std::optional<SqliteRecord> find(std::int64_t seq);
   // Writes what became of it, which is never leased; `record.expires` as well.
@@ -59,7 +60,7 @@ class SqliteRecords {
   SqliteLedger& ledger_;
   SqliteKeys& keys_;
   SqliteClaimable& claimable_;
-  Statement by_id_, by_seq_, progress_, first_ordered_, unblock_, has_ordered_;
+  Statement has_job_, by_id_, by_seq_, progress_, first_ordered_, unblock_, has_ordered_;
   Statement delete_job_, delete_request_, delete_answer_, answer_status_, delete_attempts_,
       content_bytes_;
 };

@@ -71,6 +71,16 @@ ALTER TABLE settings ADD COLUMN written_to INTEGER NOT NULL DEFAULT 0;
 UPDATE settings SET written_to = (SELECT coalesce(max(seq), 0) FROM jobs);
 )";
 
+// Keys that were accepted last (sqlite_recent_keys.hpp).
+constexpr const char* kSqliteVersion3 = R"(
+CREATE TABLE recent_keys_0 (
+  n INTEGER PRIMARY KEY, scope BLOB NOT NULL, fingerprint BLOB NOT NULL, id BLOB NOT NULL,
+  window INTEGER NOT NULL);
+CREATE TABLE recent_keys_1 (
+  n INTEGER PRIMARY KEY, scope BLOB NOT NULL, fingerprint BLOB NOT NULL, id BLOB NOT NULL,
+  window INTEGER NOT NULL);
+)";
+
 constexpr const char* kPlacesVersion1 = R"(
 CREATE TABLE settings (
   one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -120,7 +130,7 @@ constexpr const char* kPlacesVersion8 = R"(
 ALTER TABLE places ADD COLUMN reserved INTEGER NOT NULL DEFAULT 0; -- its visitor may be away
 )";
 
-constexpr std::array kJobSteps{kSqliteVersion1, kSqliteVersion2};
+constexpr std::array kJobSteps{kSqliteVersion1, kSqliteVersion2, kSqliteVersion3};
 constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3,
                                  kPlacesVersion4, kPlacesVersion5, kPlacesVersion6,
                                  kPlacesVersion7, kPlacesVersion8};

@@ -75,11 +75,23 @@ inline constexpr const char* kTurnBackClaimable =
 inline constexpr const char* kNewest = "SELECT accepted FROM jobs ORDER BY seq DESC LIMIT 1";
 inline constexpr const char* kLease = "UPDATE jobs SET state = 1, epoch = ?2 WHERE seq = ?1";
 
+// Keys go from these into the table of their window (sqlite_keys.hpp).
+inline constexpr std::array kInsertRecentKeys{
+    "INSERT INTO recent_keys_0 (scope, fingerprint, id, window) VALUES ",
+    "INSERT INTO recent_keys_1 (scope, fingerprint, id, window) VALUES "};
+inline constexpr const char* kRecentKeyRow = "(?, ?, ?, ?)";
+inline constexpr const char* kKeyRow = "(?, ?, ?)";  // of a window
+inline constexpr std::array kRecentKeys{"SELECT scope, fingerprint, id, window FROM recent_keys_0",
+                                        "SELECT scope, fingerprint, id, window FROM recent_keys_1"};
+inline constexpr std::array kClearRecentKeys{"DELETE FROM recent_keys_0",
+                                             "DELETE FROM recent_keys_1"};
+
 // Of what a change of a job's state needs to know.
 #define SPILLWAY_JOB_RECORD                                                                 \
   "SELECT seq, id, route, state, due, attempts, recoveries, cause, ended, epoch, ordered, " \
   "blocked,"                                                                                \
   " expires, kept, key_window, tenant, rank FROM jobs "
+inline constexpr const char* kHasJob = "SELECT 1 FROM jobs WHERE id = ?1";
 inline constexpr const char* kRecordById = SPILLWAY_JOB_RECORD "WHERE id = ?1";
 inline constexpr const char* kRecordBySeq = SPILLWAY_JOB_RECORD "WHERE seq = ?1";
 #undef SPILLWAY_JOB_RECORD
@@ -151,14 +163,15 @@ inline constexpr const char* kDeleteAnswer = "DELETE FROM answers WHERE seq = ?1
 inline constexpr const char* kDeleteAttempts = "DELETE FROM attempts WHERE seq = ?1";
 
 // Those of Enqueue, Lanes, Claim, Settle, Cancel, Find, ReadAnswer, Sweep and Totals.
-inline constexpr std::array kHot{
-    kHasOrdered,      kNextLane,       kOfLane,           kLease,
+inline constexpr std::array kHot{kHasOrdered,       kNextLane,      kOfLane,         kLease,
 
-    kDeleteClaimable, kWrittenUpTo,    kClaimed,          kRecordById,    kRecordBySeq,
-    kProgress,        kFirstOrdered,   kUnblock,          kInsertAttempt, kInsertAnswer,
-    kAnswerStatus,    kAnswer,         kViewById,         kPosition,      kExpiring,
-    kNextHolder,      kHeld,           kForgettable,      kDeleteJob,     kDeleteRequest,
-    kDeleteAnswer,    kDeleteAttempts, kLetters,          kOldestLetter,  kEnded,
-    kIsRegistered,    kRenew,          kForgetOldAttempts};
+                                 kDeleteClaimable,  kWrittenUpTo,   kClaimed,        kHasJob,
+                                 kRecordById,       kRecordBySeq,   kProgress,       kFirstOrdered,
+                                 kUnblock,          kInsertAttempt, kInsertAnswer,   kAnswerStatus,
+                                 kAnswer,           kViewById,      kPosition,       kExpiring,
+                                 kNextHolder,       kHeld,          kForgettable,    kDeleteJob,
+                                 kDeleteRequest,    kDeleteAnswer,  kDeleteAttempts, kLetters,
+                                 kOldestLetter,     kEnded,         kIsRegistered,   kRenew,
+                                 kForgetOldAttempts};
 
 }  // namespace spillway::store::sql

@@ -257,7 +257,9 @@ TEST_CASE("a refusal whose body stalls sends its job back at once, unless its an
         settings_of({backend.peer.address()}, patient, {{"max_attempts", 1}}));
     const Operator desk{proxy.admin_port()};
     const std::string id = support::defer(proxy.port(), "/export/1");
-    REQUIRE(desk.come_to(1, "state=leased"));
+    // The route pauses meanwhile.
+    CHECK(proxy.metric_becomes(R"(spillway_jobs_paused{route="export"})", 1));
+    CHECK(desk.get("/jobs/" + id).at("state") == "leased");
     backend.go.set();
     CHECK(desk.come_to(1, "state=dead"));
     CHECK(RawClient(proxy.port()).ask(get("/_spillway/jobs/" + id + "/response")).body == "nope");

@@ -118,7 +118,8 @@ class ClaimShop {
     number(
         "CREATE INDEX jobs_claimable ON jobs (rank, route, tenant, ready) WHERE ready IS NOT NULL");
     number("ALTER TABLE settings DROP COLUMN written_to");
-    number("DROP TABLE claimable");
+    for (const char* table : {"claimable", "recent_keys_0", "recent_keys_1"})
+      number(std::string("DROP TABLE ") + table);
     number("PRAGMA user_version = 1");
   }
 
@@ -233,6 +234,16 @@ TEST_CASE("a row of a job that does not wait, or is blocked, leases nothing and 
   CHECK(shop.written() == 0);
   shop.cancel(10, 11);
   CHECK(shop.claim(1, 10) == std::vector<jobs::JobId>{job_id(11)});
+}
+
+TEST_CASE("a job of which a row was left behind is claimed once") {
+  ClaimShop shop;
+  shop.accept(10);
+  shop.add_row(1);
+  shop.add_row(6);
+  CHECK(shop.claim(1, 10) == jobs_of(1, 0, 10));
+  CHECK(shop.claim(1, 10).empty());
+  CHECK(shop.ask(Totals{}).routes.front().by_state[index(jobs::JobState::leased)] == 2);
 }
 
 TEST_CASE("a position counts jobs in the table and those that were accepted last") {

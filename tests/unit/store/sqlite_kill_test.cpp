@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "store/sqlite/sqlite_recent_keys.hpp"
 #include "support/rounds.hpp"
 #include "support/temporary_directory.hpp"
 #include "unit/store/under_test.hpp"
@@ -174,6 +175,16 @@ TEST_CASE("processes are killed at random moments: what they acknowledged is the
   Random random(19);
   std::map<std::uint64_t, bool> acknowledged;
   std::size_t productive = 0;
+  {  // so many keys that they go on into the table of their window, some with each transaction
+    const Opened opened = open_store("sqlite:jobs.db", directory.path());
+    REQUIRE(opened.store);
+    std::vector<Command> batch;
+    for (std::uint64_t n = kOfARound / 2; batch.size() < SqliteRecentKeys::kMost + 1000; ++n) {
+      batch.push_back(new_job(n));
+      acknowledged[n] = false;
+    }
+    REQUIRE(execute(*opened.store, batch));
+  }
   const auto rounds = static_cast<std::size_t>(support::rounds_of(200));
   for (std::size_t round = 0; round < rounds; ++round) {
     const auto all = run_and_kill(directory.path(), (round + 1) * kOfARound, random.next() % 100,
