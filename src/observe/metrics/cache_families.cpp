@@ -13,18 +13,18 @@ namespace {
 using prometheus::MetricFamily;
 
 // What one route label shows.
-struct Row {
+struct CacheRow {
   std::array<std::uint64_t, kCacheResultCount> lookups{};
   std::array<std::uint64_t, kCacheRefreshCount> refreshes{};
   CacheSnapshot cache;
 };
 
 // Routes of one label are added up: two samples with the same labels would void the page.
-using Rows = std::map<std::string_view, Row>;
+using Rows = std::map<std::string_view, CacheRow>;
 
 Rows rows(const config::Config& config, Workers workers, const Snapshot& snapshot) {
   Rows result;
-  const auto row = [&](RouteId route) -> Row& {
+  const auto row = [&](RouteId route) -> CacheRow& {
     return result[index(route) < kMaxRouteLabels
                       ? std::string_view(config.routes[index(route)].name)
                       : "other"];
@@ -32,7 +32,7 @@ Rows rows(const config::Config& config, Workers workers, const Snapshot& snapsho
   for (std::size_t r = 0; r < config.routes.size(); ++r) {
     if (!config.routes[r].cache) continue;
     const RouteId route{static_cast<std::uint32_t>(r)};
-    Row& to = row(route);
+    CacheRow& to = row(route);
     for (const WorkerMetrics* worker : workers) {
       for (std::size_t i = 0; i < kCacheResultCount; ++i)
         to.lookups[i] += worker->cache_lookups(route, static_cast<CacheResult>(i));
@@ -63,7 +63,7 @@ MetricFamily by_route(MetricFamily result, const Rows& rows, std::uint64_t Cache
 // One sample for each route and result.
 template <class Result, std::size_t N>
 MetricFamily by_result(MetricFamily result, const Rows& rows,
-                       std::array<std::uint64_t, N> Row::*counts) {
+                       std::array<std::uint64_t, N> CacheRow::*counts) {
   for (const auto& [route, row] : rows) {
     for (std::size_t i = 0; i < N; ++i) {
       add_sample(result, {label("route", route), label("result", name(static_cast<Result>(i)))},
@@ -84,12 +84,12 @@ Families cache_families(const config::Config& config, Workers workers, const Sna
                   "Requests on routes with a cache by what it did for them: answered fresh or "
                   "stale from the store, collapsed into another request's answer, miss, or bypass "
                   "(not asked)."),
-          routes, &Row::lookups),
+          routes, &CacheRow::lookups),
       by_result<CacheRefresh>(
           counter("spillway_cache_refreshes_total",
                   "Requests to the upstream on behalf of the store, by what came of them; no_room "
                   "ones were not sent because no slot was free at once."),
-          routes, &Row::refreshes),
+          routes, &CacheRow::refreshes),
       by_route(counter("spillway_cache_stores_total", "Answers stored or renewed."), routes,
                &Cache::stores),
       by_route(counter("spillway_cache_evictions_total",
