@@ -82,7 +82,7 @@ class Office {
     auto response = asio::co_spawn(io, pages.answer(request, "127.0.0.1"), asio::use_future);
     io.run();
     pages.close();
-    return response.get();
+    return finished(request, response.get());
   }
   json get(const std::string& target) {
     const AdminResponse response = ask(verb::get, target);

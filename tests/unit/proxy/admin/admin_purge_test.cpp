@@ -53,7 +53,7 @@ struct Desk {
     auto response =
         boost::asio::co_spawn(io, admin_answer(request, token, source), boost::asio::use_future);
     io.run();
-    return response.get();
+    return finished(request, response.get());
   }
   AdminResponse post(std::string body) { return ask(beast_http::verb::post, std::move(body)); }
 
