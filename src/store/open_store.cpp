@@ -1,5 +1,6 @@
 // Opens the store that a URL names.
 #include <string_view>
+#include <utility>
 
 #include "store/contract/job_store.hpp"
 #include "store/memory_store.hpp"
@@ -29,6 +30,9 @@ Opened open_plain(const std::string& url, const std::filesystem::path& directory
 
 Opened open_store(const std::string& url, const std::filesystem::path& directory,
                   const std::optional<Key>& key) {
+  // First: a store that is opened may be written to.
+  if (auto problem = key ? cannot_seal(*key) : std::nullopt)
+    return {nullptr, {Failure::Kind::corrupt, std::move(*problem)}};
   Opened opened = open_plain(url, directory, mark_of(key));
   if (opened.store && key) opened.store = sealed_with(*key, std::move(opened.store));
   return opened;

@@ -34,7 +34,7 @@ inline constexpr std::size_t kSealBytes = 12 + 16;  // by which it is longer
 
 // The cipher itself; what it gives is made of nonce, ciphertext and tag. `about` is authenticated
 // besides. A nonce is used once with a key: that is what seal() is for. Both throw where OpenSSL
-// has no such cipher: sealed_with() finds out.
+// has no such cipher: cannot_seal() finds out.
 using Nonce = std::array<char, 12>;
 std::string aes_256_gcm(std::string_view plain, const Key& key, const Nonce& nonce,
                         std::string_view about);

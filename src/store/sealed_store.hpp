@@ -9,11 +9,16 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "store/contract/job_store.hpp"
 #include "store/contract/key.hpp"
 
 namespace spillway::store {
+
+// What keeps the system's OpenSSL from sealing, in a sentence; nullopt: nothing.
+std::optional<std::string> cannot_seal(const Key& key);
 
 std::unique_ptr<JobStore> sealed_with(const Key& key, std::unique_ptr<JobStore> inner);
 

@@ -9,7 +9,10 @@ namespace spillway::store {
 
 namespace {
 
-constexpr std::size_t kKeysMovedAtLeast = 16;  // with a transaction that adds fewer
+constexpr std::size_t kKeysMovedAtLeast = 16;  // with a transaction that adds fewer than half
+// While a round lasts so many go on for each that comes: it ends whatever comes in which order, and
+// what a restart has added goes, too.
+constexpr std::size_t kMovedForEach = 2;
 
 }  // namespace
 
@@ -72,7 +75,8 @@ void SqliteRecentKeys::write() {
 }
 
 std::size_t SqliteRecentKeys::surplus() const {
-  return is_moving_ || keys_.size() > kMost ? std::max(added_, kKeysMovedAtLeast) : 0;
+  return is_moving_ || keys_.size() > kMost ? std::max(kMovedForEach * added_, kKeysMovedAtLeast)
+                                            : 0;
 }
 
 std::vector<SqliteRecentKeys::Entry> SqliteRecentKeys::take(std::size_t count) {
