@@ -2,8 +2,8 @@
 //
 // The idea is that of the smooth weighted round robin which NGINX uses between servers: at each
 // turn every class that competes is credited its part of the turn, weight / sum of competing
-// weights, and the one with most credit pays the whole turn. A class that does not compete keeps its
-// credit and gains none.
+// weights, and the one with most credit pays the whole turn. A class that does not compete keeps
+// its credit and gains none.
 #include <algorithm>
 #include <bit>
 #include <cmath>

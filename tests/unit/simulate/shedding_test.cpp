@@ -163,8 +163,9 @@ TEST_CASE("a top class that fills the backend alone keeps nearly all of it by dy
 TEST_CASE("a single class is refused on arrival") {
   for (const double load : {1.2, 2.0, 4.0}) {
     CAPTURE(load);
-    Scenario scenario = scenario_of(R"("clients":[)" + client("A", load * kCapacity) + "]",
-                                    R"(,"classes":[{"name":"A","max_queue":128,"max_wait_ms":300}])");
+    Scenario scenario =
+        scenario_of(R"("clients":[)" + client("A", load * kCapacity) + "]",
+                    R"(,"classes":[{"name":"A","max_queue":128,"max_wait_ms":300}])");
     scenario.seconds = 60;
     const Recording run = simulate(scenario, true);
     const ClassCounts& counts = run.classes[0].counts;
