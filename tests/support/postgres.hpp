@@ -1,7 +1,7 @@
 // A real PostgreSQL of its own: data directory in a temporary directory, a Unix socket there and no
 // TCP, fsync on. The directory is in memory where there is room, unless it has to be on a disk:
 // what a server had written outlives its crash there, too, and no test stops the machine.
-// PostgreSQL refuses to run as root: then the user is `postgres`, or the unprivileged one (`nobody`).
+// PostgreSQL refuses to run as root: for root the user is `postgres`, or `nobody` without that one.
 #pragma once
 
 #include <cstdint>

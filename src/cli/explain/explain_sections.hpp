@@ -34,7 +34,7 @@ class ExplainedLines {
 void tell_ignored_deadlines(ExplainedLines& lines, const http::RequestHead& head,
                             const traffic::DeadlineFields& valid);
 
-// Who it is to the waiting room of its route; says nothing of a route without one.
+// Which visitor of its route's waiting room sent it; nothing without a room.
 void tell_visitor(ExplainedLines& lines, const config::Config& config,
                   const http::RequestHead& head, const traffic::Classifier& classifier,
                   const traffic::Peer& peer, const traffic::Classification& classification);

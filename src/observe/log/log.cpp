@@ -34,7 +34,9 @@ struct Patience {
 };
 
 spdlog::level::level_enum to_spdlog(Level level) {
-  return static_cast<spdlog::level::level_enum>(SPDLOG_LEVEL_DEBUG + static_cast<int>(level));
+  constexpr std::array kLevels{spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
+                               spdlog::level::err};
+  return kLevels[index(level)];
 }
 
 // The names that the configuration uses; spdlog's own are "warning" and "error".

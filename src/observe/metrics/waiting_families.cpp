@@ -96,7 +96,7 @@ MetricFamily ended(const Snapshot& snapshot) {
 
 MetricFamily estimates(const Snapshot& snapshot) {
   return of_each(counter("spillway_waiting_room_estimate_total",
-                         "Calls of visitors who had been told an estimate: within the range that "
+                         "Calls of visitors that had been told an estimate: within the range that "
                          "was told first, or not. 80 % are meant to be."),
                  snapshot, [](const Room& room, auto add) {
                    add({label("within", "yes")}, room.counts.estimates.within);
@@ -116,7 +116,7 @@ MetricFamily events(const Snapshot& snapshot) {
 
 MetricFamily events_lost(const Snapshot& snapshot) {
   return of_each(counter("spillway_waiting_room_events_lost_total",
-                         "Events of which the webhook is not told: full, too many waited to be "
+                         "Events that the webhook is not told of: full, too many waited to be "
                          "written down; store, it did not take them."),
                  snapshot, [](const Room& room, auto add) {
                    add({label("cause", "full")}, room.counts.events_lost);

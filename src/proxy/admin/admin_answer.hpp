@@ -11,7 +11,7 @@
 
 namespace spillway::proxy {
 
-// Who answers a request. `token` is empty when none is configured.
+// The part that answers a request. `token` is empty when none is configured.
 enum class AdminPart : std::uint8_t {
   pages,   // admin_answer(), also what is not allowed
   reload,  // an authorized POST /reload: the caller reloads, then sends reload_page()

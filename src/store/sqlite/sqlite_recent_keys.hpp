@@ -25,7 +25,7 @@ namespace spillway::store {
 
 class SqliteRecentKeys {
  public:
-  // A restart reads up to three times as many, and more if the one before was amid a round.
+  // A restart reads up to twice as many, and more if the one before was amid a round.
   static constexpr std::size_t kMost = 16'384;
 
   struct Known {
@@ -43,7 +43,7 @@ class SqliteRecentKeys {
   void load(std::size_t window);
   void write();  // new ones, before a transaction's end
 
-  std::size_t window() const { return window_; }  // whose all of them are
+  std::size_t window() const { return window_; }  // of all of them
   bool is_empty() const { return keys_.empty(); }
   const Known* find(const jobs::Digest& scope) const;
   void add(const jobs::Digest& scope, const Known& known);

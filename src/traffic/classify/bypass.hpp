@@ -1,4 +1,4 @@
-// Who never waits in a waiting room (config::WaitingBypass).
+// Visitors that never wait in a waiting room (config::WaitingBypass).
 #pragma once
 
 #include <string>

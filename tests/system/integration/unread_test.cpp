@@ -158,7 +158,7 @@ TEST_CASE("requests that wait unread at a worker are its lag and make it refuse 
 }
 
 // Connections go to the worker that has the fewest: in turns, while none is closed.
-TEST_CASE("what is refused for the lag of one worker is served by the other") {
+TEST_CASE("a worker that lags refuses requests that the other one serves") {
   raise_descriptor_limit();
   CrowdedProxy scene(2, true);
   RawClient calm(scene.proxy.port());

@@ -1,4 +1,4 @@
-// Who never waits: by address, by path, by tier.
+// Visitors that never wait: by address, by path, by tier.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>

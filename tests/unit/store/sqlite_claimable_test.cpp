@@ -236,7 +236,7 @@ TEST_CASE("a row of a job that does not wait, or is blocked, leases nothing and 
   CHECK(shop.claim(1, 10) == std::vector<jobs::JobId>{job_id(11)});
 }
 
-TEST_CASE("a job of which a row was left behind is claimed once") {
+TEST_CASE("a claim leases a job once though the table still has a row of it") {
   ClaimShop shop;
   shop.accept(10);
   shop.add_row(1);

@@ -217,7 +217,7 @@ TEST_CASE("a reload keeps what is known of low load") {
 
 namespace {
 
-// Two workers, of which the second one lags.
+// Two workers; the second one lags.
 struct OneLags {
   static config::Config configured() {
     config::Config config = Scene::configured(true);
@@ -246,7 +246,7 @@ struct OneLags {
 
 }  // namespace
 
-TEST_CASE("what is refused for event-loop lag is refused where the loop lags") {
+TEST_CASE("only workers that lag refuse requests for event-loop lag") {
   OneLags scene;
   CHECK(scene.controller.plan_of(0) == scene.controller.plan_of(1));
   for (int i = 0; i < 40; ++i) scene.tick({0.01, 0.3 + 0.01 * i});

@@ -120,7 +120,7 @@ TEST_CASE("many clients in a closed loop wait for less while the lowest class is
   CHECK(blind.seen[kP0].p99() > 290ms);
 }
 
-// The control: what is refused for the lag of one is refused on all.
+// The control: all workers refuse requests for the lag of one.
 TEST_CASE("one busy worker of three refuses alone and the others serve every class") {
   for (const double times : {1.2, 1.6}) {
     CAPTURE(times);

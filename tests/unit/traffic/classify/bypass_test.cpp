@@ -1,4 +1,4 @@
-// Who never waits in a waiting room, and that no spelling of a path is taken for one who does not.
+// Visitors that never wait in a waiting room. No spelling of a path adds one.
 #include "traffic/classify/bypass.hpp"
 
 #include <doctest/doctest.h>
