@@ -212,10 +212,12 @@ std::string disagreement(const Reading& ours, const Reading& beast) {
   return "we refuse for no listed reason: " + std::string(http::describe(ours.error));
 }
 
-// RFC 9110 section 2.5 has a higher minor version read as HTTP/1.1, which Beast refuses.
-std::string with_known_version(std::string_view received, bool of_request) {
+// What Beast refuses and we take: RFC 9110 section 2.5 has a higher minor version read as HTTP/1.1,
+// and some servers leave out the blank behind the status.
+std::string as_beast_takes(std::string_view received, bool of_request) {
   std::string text(received);
   const std::size_t end = text.find("\r\n");
+  if (!of_request && end == std::string_view("HTTP/1.1 200").size()) text.insert(end, 1, ' ');
   if (end == std::string::npos || end < 8) return text;
   const std::size_t minor = of_request ? end - 1 : 7;
   const bool is_higher = text.compare(minor - 7, 7, "HTTP/1.") == 0 &&
@@ -233,9 +235,11 @@ HeadComparison compare(std::string_view received, Verb request_method) {
   const Reading ours = read_ours<Head>(received, scan, request_method);
   // Beast refuses empty lines before a request line, which a server should ignore (RFC 9112 2.2):
   // it is given what comes after them.
-  Reading beast = BeastParser<kRequest>::read(
-      with_known_version(received.substr(scan.begin), kRequest), request_method);
+  const std::string_view from_start = received.substr(scan.begin);
+  const std::string for_beast = as_beast_takes(from_start, kRequest);
+  Reading beast = BeastParser<kRequest>::read(for_beast, request_method);
   beast.end += scan.begin;
+  beast.end -= for_beast.size() - from_start.size();
   return {ours.state == Reading::State::accepted, beast.state == Reading::State::accepted,
           disagreement(ours, beast)};
 }

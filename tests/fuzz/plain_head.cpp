@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cstdint>
+#include <optional>
 
 #include "fuzz/claim.hpp"
 
@@ -49,6 +50,19 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
+std::uint64_t length_of(std::string_view digits) {
+  require(!digits.empty(), "a Content-Length is a number");
+  std::uint64_t length = 0;
+  for (const char c : digits) {
+    require(c >= '0' && c <= '9', "a Content-Length has digits only", digits);
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    require(length <= (std::uint64_t{INT64_MAX} - digit) / 10, "a Content-Length is below 2^63",
+            digits);
+    length = length * 10 + digit;
+  }
+  return length;
+}
+
 }  // namespace
 
 std::size_t PlainHead::count(std::string_view name) const {
@@ -81,28 +95,33 @@ bool is_version(std::string_view text, unsigned version) {
   return version == 10 ? minor == '0' : version == 11 && minor >= '1' && minor <= '9';
 }
 
-http::Framing plain_framing(const PlainHead& head) {
+http::Framing plain_framing(const PlainHead& head, LengthIs lengths) {
   http::Framing framing;
-  const std::size_t lengths = head.count("Content-Length");
   const std::size_t codings = head.count("Transfer-Encoding");
-  require(lengths + codings <= 1, "at most one framing field");
+  const bool has_length = head.count("Content-Length") > 0;
+  require(codings + (has_length ? 1 : 0) <= 1, "at most one framing field");
+  require(lengths == LengthIs::said_often || head.count("Content-Length") <= 1, "one length");
+  std::optional<std::uint64_t> length;
   for (const PlainField& field : head.fields) {
     if (same(field.name, "Transfer-Encoding")) {
       require(same(field.value, "chunked"), "the only coding is chunked", field.line);
       require(!is_http10(head.start_line), "chunked is HTTP/1.1", head.start_line);
       framing.kind = http::Framing::Kind::chunked;
     } else if (same(field.name, "Content-Length")) {
-      require(!field.value.empty(), "a Content-Length is a number");
-      for (const char c : field.value) {
-        require(c >= '0' && c <= '9', "a Content-Length has digits only", field.line);
-        const auto digit = static_cast<std::uint64_t>(c - '0');
-        require(framing.length <= (std::uint64_t{INT64_MAX} - digit) / 10,
-                "a Content-Length is below 2^63", field.line);
-        framing.length = framing.length * 10 + digit;
+      std::string_view list = field.value;
+      for (bool has_more = true; has_more;) {
+        const std::size_t comma = list.find(',');
+        has_more = lengths == LengthIs::said_often && comma != list.npos;
+        const std::uint64_t one =
+            length_of(has_more ? without_blanks(list.substr(0, comma)) : without_blanks(list));
+        require(!length || *length == one, "all lengths are the same", field.line);
+        length = one;
+        if (has_more) list.remove_prefix(comma + 1);
       }
-      if (framing.length > 0) framing.kind = http::Framing::Kind::length;
     }
   }
+  framing.length = length.value_or(0);
+  if (framing.length > 0) framing.kind = http::Framing::Kind::length;
   return framing;
 }
 

@@ -31,7 +31,8 @@ PlainHead plain_head(std::string_view head);
 bool is_version(std::string_view text, unsigned version);
 
 // The framing fields' meaning (RFC 9112 section 6.3), none when there are none; broken() when they
-// could be read in two ways.
-http::Framing plain_framing(const PlainHead& head);
+// could be read in two ways. An upstream may say the same length several times.
+enum class LengthIs { said_once, said_often };
+http::Framing plain_framing(const PlainHead& head, LengthIs lengths = LengthIs::said_once);
 
 }  // namespace spillway::fuzz

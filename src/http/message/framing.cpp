@@ -25,6 +25,20 @@ bool parse_length(std::string_view text, std::uint64_t& length) {
   return true;
 }
 
+// The same number several times, as a list or in several fields, is one (RFC 9112 section 6.3).
+bool parse_repeated_length(const FieldList& fields, std::uint64_t& length) {
+  bool has_one = false, sound = true;
+  for (const Field& field : fields) {
+    if (field.id != FieldId::content_length) continue;
+    for_each_element(field.value, [&](std::string_view element) {
+      const std::uint64_t before = length;
+      sound = sound && parse_length(element, length) && (!has_one || length == before);
+      has_one = true;
+    });
+  }
+  return has_one && sound;
+}
+
 // The fault of a Transfer-Encoding other than "chunked". The end of the body is known only if
 // chunked is the last coding; only then it is a coding that we do not support rather than bad
 // framing.
@@ -41,9 +55,12 @@ Error fault_of_coding(std::string_view codings) {
                                                            : Error::bad_framing;
 }
 
+enum class Lengths { one, may_repeat };
+
 // The framing by Transfer-Encoding and Content-Length, for either direction. `framed` is false when
 // there are none.
-Error explicit_framing(const FieldList& fields, unsigned version, Framing& framing, bool& framed) {
+Error explicit_framing(const FieldList& fields, unsigned version, Lengths lengths, Framing& framing,
+                       bool& framed) {
   framing = {};
   const Field* coding = fields.find(FieldId::transfer_encoding);
   const Field* length = fields.find(FieldId::content_length);
@@ -55,8 +72,11 @@ Error explicit_framing(const FieldList& fields, unsigned version, Framing& frami
     if (!iequals(coding->value, "chunked")) return fault_of_coding(coding->value);
     framing.kind = Framing::Kind::chunked;
   } else if (length != nullptr) {
-    if (fields.count(FieldId::content_length) > 1) return Error::bad_framing;
-    if (!parse_length(length->value, framing.length)) return Error::bad_framing;
+    const bool is_sound = lengths == Lengths::may_repeat
+                              ? parse_repeated_length(fields, framing.length)
+                              : fields.count(FieldId::content_length) == 1 &&
+                                    parse_length(length->value, framing.length);
+    if (!is_sound) return Error::bad_framing;
     if (framing.length > 0) framing.kind = Framing::Kind::length;
   }
   return Error::none;
@@ -83,7 +103,8 @@ Error request_framing(RequestHead& head) {
   if (const Error error = resolve_target(head); error != Error::none) return error;
 
   bool framed = false;
-  if (const Error error = explicit_framing(head.fields, head.version, head.framing, framed);
+  if (const Error error =
+          explicit_framing(head.fields, head.version, Lengths::one, head.framing, framed);
       error != Error::none) {
     return error;
   }
@@ -109,7 +130,8 @@ Error request_framing(RequestHead& head) {
 Error response_framing(ResponseHead& head, Verb request_method) {
   if (head.status < 100) return Error::bad_status_line;
   bool framed = false;
-  if (const Error error = explicit_framing(head.fields, head.version, head.framing, framed);
+  if (const Error error =
+          explicit_framing(head.fields, head.version, Lengths::may_repeat, head.framing, framed);
       error != Error::none) {
     return error;
   }

@@ -21,7 +21,9 @@ Error request_framing(RequestHead& head);
 
 // Fills framing and keep_alive of a parsed response to a request with this method (RFC 9112
 // section 6.3): no body for HEAD, 1xx, 204, 304; chunked; length; else until the connection
-// closes. Conflicting, repeated or malformed framing fields are faults.
+// closes. Conflicting or malformed framing fields are faults, as is a repeated Transfer-Encoding.
+// The same Content-Length several times counts as one, as HAProxy has it: unlike a request's, all
+// readers find the same end.
 Error response_framing(ResponseHead& head, Verb request_method);
 
 }  // namespace spillway::http

@@ -56,18 +56,19 @@ Error read_start(std::string_view line, RequestHead& out) {
   return read_version(rest.substr(space + 1), out.version, Error::bad_request_line);
 }
 
-// HTTP-version SP 3DIGIT SP [ reason-phrase ] (RFC 9112 section 4).
+// HTTP-version SP 3DIGIT SP [ reason-phrase ] (RFC 9112 section 4). Some servers leave the last SP
+// out where they have no phrase.
 Error read_start(std::string_view line, ResponseHead& out) {
   const std::size_t space = std::min(line.find(' '), line.size());
   if (const Error error = read_version(line.substr(0, space), out.version, Error::bad_status_line);
       error != Error::none)
     return error;
   const std::string_view code = line.substr(space);  // with its space
-  const bool well_formed = code.size() >= 5 && is_digit(code[1]) && is_digit(code[2]) &&
-                           is_digit(code[3]) && code[4] == ' ';
+  const bool well_formed = code.size() >= 4 && is_digit(code[1]) && is_digit(code[2]) &&
+                           is_digit(code[3]) && (code.size() == 4 || code[4] == ' ');
   if (!well_formed) return Error::bad_status_line;
   out.status = static_cast<unsigned>((code[1] - '0') * 100 + (code[2] - '0') * 10 + code[3] - '0');
-  out.reason_phrase = code.substr(5);
+  out.reason_phrase = code.substr(std::min<std::size_t>(code.size(), 5));
   return Error::none;
 }
 

@@ -1,6 +1,7 @@
 #include "http/outgoing/rewrite.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "http/field/ascii.hpp"
 #include "http/field/max_forwards.hpp"
@@ -70,17 +71,20 @@ Special special_of(const Field& field) {
   return Special::none;
 }
 
-// Whether the line of a Content-Length is as most senders write it: a decimal number without
+// Whether the line of a Content-Length is as most senders write it: one decimal number without
 // leading zeros behind ": ". Others are not to be read differently by the next recipient.
 bool is_plain_length(const Field& field) {
   const char* const colon = field.name.data() + field.name.size();
   const char* const end = field.value.data() + field.value.size();
   return colon[1] == ' ' && field.value.data() == colon + 2 && *end == '\r' &&
-         (field.value.size() == 1 || field.value.front() != '0');
+         (field.value.size() == 1 || field.value.front() != '0') &&
+         field.value.find(',') == std::string_view::npos;
 }
 
 void write_plain_length(TextWriter& out, const FieldList& fields) {
   std::string_view digits = fields.find(FieldId::content_length)->value;
+  digits = digits.substr(digits.find_first_not_of(" \t,"));
+  digits = digits.substr(0, digits.find_first_of(" \t,"));
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size() - 1));
   out << "Content-Length: " << digits << "\r\n";
 }
@@ -287,14 +291,17 @@ bool write_response_head(TextWriter& out, const ResponseHead& head, const Forwar
   const HopByHop hop(head.fields);
   const bool may_have_length = head.status != 204;  // RFC 9110 section 8.6
   bool has_request_id = false;
+  bool has_length = false;
   bool unusual_length = false;
   LineCopier copier(out, head.field_lines);
   for (std::size_t i = 0; i < head.fields.size(); ++i) {
     const Field& field = head.fields[i];
     const bool is_shared = !with.pass_lines.empty() && is_cache_policy(field.name);
-    if (is_shared || !is_forwarded(field, hop, may_have_length)) {
+    const bool is_length = field.id == FieldId::content_length;
+    const bool is_repeated = is_length && std::exchange(has_length, true);
+    if (is_shared || is_repeated || !is_forwarded(field, hop, may_have_length)) {
       copier.skip(head.fields, i);
-      unusual_length = unusual_length || field.id == FieldId::content_length;
+      unusual_length = unusual_length || (is_length && !is_repeated);
     } else if (field.id == FieldId::unknown && special_of(field) == Special::request_id) {
       has_request_id = true;
     }

@@ -85,23 +85,52 @@ string_view value_of(const Head& head, string_view name) {
   return {};
 }
 
+std::optional<std::uint64_t> length_of(string_view digits) {
+  if (digits.empty() || digits.size() > 18) return std::nullopt;
+  std::uint64_t length = 0;
+  for (const char c : digits) {
+    if (c < '0' || c > '9') return std::nullopt;
+    length = length * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return length;
+}
+
+// Of an answer that may say it several times. Nothing: there may be two ends.
+std::optional<std::uint64_t> repeated_length(const Head& head) {
+  std::optional<std::uint64_t> length;
+  for (const Line& line : head.lines) {
+    if (!equal(line.name, "Content-Length")) continue;
+    string_view list = line.value;
+    for (;;) {
+      const std::size_t comma = list.find(',');
+      const auto one = length_of(trimmed(list.substr(0, comma)));
+      if (!one || (length && *length != *one)) return std::nullopt;
+      length = one;
+      if (comma == string_view::npos) break;
+      list.remove_prefix(comma + 1);
+    }
+  }
+  return length;
+}
+
+enum class Of { request, answer };
+
 // Nothing: there may be two ends.
-std::optional<http::Framing> framing_of(const Head& head, unsigned version) {
+std::optional<http::Framing> framing_of(const Head& head, unsigned version, Of of) {
   http::Framing framing;
   const std::size_t lengths = count(head, "Content-Length");
   const std::size_t codings = count(head, "Transfer-Encoding");
-  if (lengths + codings > 1) return std::nullopt;
+  if (codings > 1 || (codings == 1 && lengths > 0)) return std::nullopt;
+  if (lengths > 1 && of == Of::request) return std::nullopt;
   if (codings == 1) {
     if (version == 10 || !equal(value_of(head, "Transfer-Encoding"), "chunked"))
       return std::nullopt;
     framing.kind = Kind::chunked;
-  } else if (lengths == 1) {
-    const string_view digits = value_of(head, "Content-Length");
-    if (digits.empty() || digits.size() > 18) return std::nullopt;
-    for (const char c : digits) {
-      if (c < '0' || c > '9') return std::nullopt;
-      framing.length = framing.length * 10 + static_cast<std::uint64_t>(c - '0');
-    }
+  } else if (lengths > 0) {
+    const auto length =
+        of == Of::answer ? repeated_length(head) : length_of(value_of(head, "Content-Length"));
+    if (!length) return std::nullopt;
+    framing.length = *length;
     if (framing.length > 0) framing.kind = Kind::length;
   }
   return framing;
@@ -160,7 +189,7 @@ std::optional<std::size_t> read_one(string_view text, std::uint64_t limit, SentR
   request.version = version_of(line.substr(last + 1));
   if (!is_token(request.method) || request.version == 0) return std::nullopt;
   if (target.empty() || target.find_first_of(" \t") != target.npos) return std::nullopt;
-  const auto framing = framing_of(*head, request.version);
+  const auto framing = framing_of(*head, request.version, Of::request);
   if (!framing) return std::nullopt;
   request.head = text.substr(0, head->size);
   request.marks = marks_in(request.head, 'q');
@@ -209,7 +238,7 @@ SentAnswer read_answer(string_view sent, bool is_to_head, bool has_server_closed
       if (c < '0' || c > '9') return answer;
       answer.status = answer.status * 10 + static_cast<unsigned>(c - '0');
     }
-    const auto framing = framing_of(*head, version);
+    const auto framing = framing_of(*head, version, Of::answer);
     if (!framing || answer.status < 100 || answer.status == 101) return answer;
     // Empty lines before it are none of it.
     const auto begin = static_cast<std::size_t>(line.data() - sent.data());

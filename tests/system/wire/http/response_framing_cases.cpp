@@ -24,6 +24,16 @@ Case unclear(std::string sentence, const std::string& lines, const std::string& 
       sends(get()).answered(raw(head(lines) + rest).closing()).bad_gateway().or_else().passes());
 }
 
+// RFC 9112 section 6.3 lets equal values be one.
+Case made_one(std::string sentence, const std::string& lines) {
+  return ours(std::move(sentence), sends(get())
+                                       .answered(head(lines) + "abc")
+                                       .passes()
+                                       .body("abc")
+                                       .with("Content-Length", "3")
+                                       .open());
+}
+
 // The origin's connection ends before the response does. Never complete for the client.
 Case cut_off(std::string sentence, Answer answer) {
   return must("9112 8", std::move(sentence), sends(get()).answered(answer.closing()).broken_off());
@@ -170,6 +180,9 @@ std::vector<Case> response_framing_cases() {
                .body("abc")
                .with("Content-Length", "3")
                .open()),
+      made_one("a response's equal Content-Lengths are one",
+               "Content-Length: 3\r\nContent-Length: 3\r\n"),
+      made_one("a response's list of equal Content-Lengths is one", "Content-Length: 3, 3\r\n"),
       ours("chunks go to the client without extensions, leading zeros and white space",
            sends(get())
                .answered(head(kChunked) +

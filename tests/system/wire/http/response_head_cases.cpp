@@ -91,6 +91,16 @@ std::vector<Case> response_head_cases() {
                  const std::string& line = seen.responses[0].start_line;
                  return line.find('\r') == std::string::npos ? "" : "the CR reached the client";
                })),
+      ours("a status line without the space behind the status is written anew",
+           sends(get())
+               .answered("HTTP/1.1 200\r\n" + kLength + "\r\nok")
+               .passes()
+               .body("ok")
+               .open()
+               .satisfies([](const Observation& seen) -> std::string {
+                 const std::string& line = seen.responses[0].start_line;
+                 return line.starts_with("HTTP/1.1 200 ") ? "" : "it went on as " + line;
+               })),
       ours("a status line with two spaces is a bad gateway",
            sends(get()).answered("HTTP/1.1  200 OK\r\n" + kLength + "\r\nok").bad_gateway()),
       no_field("9112 5.2", "a folded field of a response goes on unfolded or not at all",

@@ -228,6 +228,12 @@ TEST_CASE("response framing follows RFC 9112 section 6.3") {
       {"empty", ok + "Content-Length: 0\r\n\r\n", Verb::get, Kind::none, 0, true},
       {"chunked", ok + "Transfer-Encoding: chunked\r\n\r\n", Verb::get, Kind::chunked, 0, true},
       {"to the end", ok + "\r\n", Verb::get, Kind::until_close, 0, false},
+      {"equal fields", ok + "Content-Length: 9\r\nA: b\r\ncontent-length: 09\r\n\r\n", Verb::get,
+       Kind::length, 9, true},
+      {"equal in a list", ok + "Content-Length: 9 ,\t9,9\r\n\r\n", Verb::get, Kind::length, 9,
+       true},
+      {"equal and empty", ok + "Content-Length: 0, 0\r\nContent-Length: 0\r\n\r\n", Verb::get,
+       Kind::none, 0, true},
       {"1.0", "HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\n", Verb::get, Kind::length, 9, false},
       {"closes", ok + "Connection: close\r\nContent-Length: 9\r\n\r\n", Verb::get, Kind::length, 9,
        false},
@@ -241,9 +247,13 @@ TEST_CASE("response framing follows RFC 9112 section 6.3") {
     CHECK(head.keep_alive == one.keep_alive);
   }
   for (const char* fields :
-       {"Transfer-Encoding: gzip\r\n", "Content-Length: 1\r\nContent-Length: 1\r\n",
-        "Content-Length: 1, 1\r\n", "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n",
-        "Content-Length: x\r\n"}) {
+       {"Transfer-Encoding: gzip\r\n", "Content-Length: 1\r\nContent-Length: 2\r\n",
+        "Content-Length: 1, 2\r\n", "Content-Length: 1, 1\r\nContent-Length: 2\r\n",
+        "Content-Length: 1\r\nContent-Length:\r\n", "Content-Length: 1, x\r\n",
+        "Content-Length: 1 1\r\n", "Content-Length: ,\r\n",
+        "Content-Length: 1\r\nContent-Length: 9223372036854775808\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 1\r\n", "Content-Length: x\r\n"}) {
     CAPTURE(fields);
     CHECK(read_response(ok + fields + "\r\n", Verb::get, head) == Error::bad_framing);
   }

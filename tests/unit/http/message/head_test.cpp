@@ -117,9 +117,15 @@ TEST_CASE("a response's status line is read and checked") {
   CHECK(head.fields.find("a")->value == "b");
   CHECK(parse_response("HTTP/1.1 200 \r\n\r\n", head) == Error::none);
   CHECK(head.reason_phrase.empty());
+  REQUIRE(parse_response("HTTP/1.1 404\r\nA: b\r\n\r\n", head) == Error::none);
+  CHECK(head.status == 404);
+  CHECK(head.reason_phrase.empty());
+  CHECK(head.fields.find("a")->value == "b");
 
-  for (const char* text : {"HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n", "nonsense\r\n\r\n",
-                           "HTTP/1.1200 OK\r\n\r\n", "ICY 200 OK\r\n\r\n"}) {
+  for (const char* text :
+       {"HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n", "nonsense\r\n\r\n",
+        "HTTP/1.1200 OK\r\n\r\n", "ICY 200 OK\r\n\r\n", "HTTP/1.1 20\r\n\r\n",
+        "HTTP/1.1 2000\r\n\r\n", "HTTP/1.1 200\t\r\n\r\n", "HTTP/1.1 \r\n\r\n"}) {
     CAPTURE(text);
     CHECK(parse_response(text, head) == Error::bad_status_line);
   }

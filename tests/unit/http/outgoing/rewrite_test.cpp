@@ -304,6 +304,22 @@ TEST_CASE("chunked framing goes on unless the body is relayed without it") {
       has_field(relay("HTTP/1.1 204 X\r\nContent-Length: 0\r\n\r\n", {}), "Content-Length"));
 }
 
+TEST_CASE("a length that is said several times goes on once") {
+  for (const char* lines :
+       {"Content-Length: 5\r\nA: b\r\nContent-Length: 5\r\n", "Content-Length: 5, 5\r\nA: b\r\n",
+        "A: b\r\nContent-Length:\t005 ,5\r\n",
+        "Content-Length: 5\r\nA: b\r\nContent-Length: 05, 5\r\n"}) {
+    for (const Verb method : {Verb::get, Verb::head}) {
+      CAPTURE(lines);
+      const std::string head = relay("HTTP/1.1 200\r\n" + std::string(lines) + "\r\n", {}, method);
+      CHECK(head.starts_with("HTTP/1.1 200 \r\n"));
+      CHECK(has_line(head, "Content-Length: 5"));
+      CHECK(head.find("Content-Length") == head.rfind("Content-Length"));
+      CHECK(has_line(head, "A: b"));
+    }
+  }
+}
+
 TEST_CASE("an interim response goes on as it came") {
   ResponseHead head;
   const std::string text = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nConnection: close\r\n\r\n";
