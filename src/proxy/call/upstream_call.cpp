@@ -18,7 +18,6 @@ using resilience::AttemptResult;
 namespace {
 // Received at once with the head; enough for most responses. A longer body may be spliced.
 constexpr std::size_t kFirstRead = 32 * 1024;
-constexpr Duration kStillArrives = std::chrono::seconds(1);  // after its head
 }  // namespace
 
 UpstreamCall::UpstreamCall(Services& services, const RequestContext& request, Parking& parking,
@@ -354,18 +353,6 @@ void UpstreamCall::finish() {
 http::BodyReader& UpstreamCall::begin_body() {
   return reader_.emplace(response_.framing, http::BodyReader::kNoLimit,
                          http::BodyReader::MessageKind::response);
-}
-
-UpstreamPtr UpstreamCall::detach() {
-  record_result(request_, false);
-  count_success();
-  connection_->leave_pool();
-  admission_.abandon_slot(services_.now()).release();
-  return std::move(connection_);
-}
-
-void UpstreamCall::on_body_bytes() {
-  if (!call_.has_ended() && services_.now() - so_far_.answered_at >= kStillArrives) call_.succeed();
 }
 
 Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {

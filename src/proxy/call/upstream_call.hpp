@@ -13,6 +13,7 @@
 #include "proxy/cache/cache_lookup.hpp"
 #include "proxy/call/rest_of_response.hpp"
 #include "proxy/call/server_connector.hpp"
+#include "proxy/call/stream_result.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/net/transfer.hpp"
@@ -92,9 +93,12 @@ class UpstreamCall {
     finish();
     return is_stored;
   }
-  // The connection outlives the request (a tunnel, an event stream): takes it out of the upstream's
-  // connection budget and frees the slot.
-  UpstreamPtr detach();
+  // The connection outlives the request: takes it out of the upstream's connection budget and frees
+  // the slot. A tunnel is a success of its server, whenever it ends: what is said in it is not
+  // HTTP.
+  UpstreamPtr detach_tunnel();
+  // What becomes of an event stream is still to be told to `result`.
+  UpstreamPtr detach_event_stream(std::optional<StreamResult>& result);
   // Drops the connection, if there is one, and frees the slot.
   void drop() {
     call_.ignore();
@@ -166,6 +170,7 @@ class UpstreamCall {
   void record_latency(std::optional<TimePoint> since);
   void report(const Fault* fault);
   void count_success();
+  UpstreamPtr detach();
   bool has_ended_by_failure() const;
   TimePoint response_expected_by(TimePoint now) const;
   bool may_answer_too_late() const;

@@ -4,9 +4,13 @@
 // settings it needs.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "base/time.hpp"
 #include "http/message/body.hpp"
 #include "observe/count/tunnel_use.hpp"
+#include "proxy/call/stream_result.hpp"
 #include "proxy/net/block_pool.hpp"
 #include "proxy/net/task.hpp"
 #include "proxy/request/body/relay_state.hpp"
@@ -28,6 +32,7 @@ class EventStream {
     TunnelPermit permit;  // open
     Milliseconds idle_timeout;
     bool dechunks;
+    std::optional<StreamResult> result;  // until it is known
     Stay stay;
   };
 
@@ -48,13 +53,19 @@ class EventStream {
   }
 
  private:
+  enum class By : std::uint8_t { upstream, client, proxy };
   struct End {
     observe::TunnelEnd how;
-    bool is_of_client = false;  // the upstream has not ended it, and may not have noticed
+    By by;
+    http::Error error = http::Error::none;  // of the upstream
   };
 
   Task<End> relay();
   End cut(End end);
+  TimePoint idle_from_now() const { return services_.now() + parts_.idle_timeout; }
+  TimePoint due(TimePoint idle) const;
+  void note_result(TimePoint now);
+  void note_result(const End& end);
 
   Services& services_;
   ClientSession& session_;

@@ -90,7 +90,7 @@ std::optional<Fault> ResponseRelay::begin_event_stream() {
   }
   permit.open();
   is_event_stream_ = true;
-  stream_connection_ = to_.call.detach();
+  stream_connection_ = to_.call.detach_event_stream(stream_result_);
   return std::nullopt;
 }
 
@@ -100,6 +100,7 @@ void ResponseRelay::drop_event_stream(observe::TunnelEnd how) {
       to_.services, left_event_stream(std::move(stream_connection_), std::move(to_.call.permit()),
                                       how, reader(), to_.services.now()));
   is_event_stream_ = false;
+  stream_result_.reset();
 }
 
 EventStream::Parts ResponseRelay::take_event_stream(Stay stay) {
@@ -109,6 +110,7 @@ EventStream::Parts ResponseRelay::take_event_stream(Stay stay) {
           .permit = std::move(to_.call.permit()),
           .idle_timeout = to_.request.limits().tunnel_idle_timeout,
           .dechunks = dechunks_,
+          .result = std::exchange(stream_result_, std::nullopt),
           .stay = std::move(stay)};
 }
 

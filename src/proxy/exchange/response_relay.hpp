@@ -94,7 +94,8 @@ class ResponseRelay {
   Pipe pipe_;
   Spill spill_;
   UpstreamPtr stream_connection_;  // of an event stream
-  Duration held_back_{};           // how long the upstream could not be read for the client's sake
+  std::optional<StreamResult> stream_result_;
+  Duration held_back_{};  // how long the upstream could not be read for the client's sake
   bool dechunks_ = false;
   bool is_event_stream_ = false;
   bool is_held_back_ = false;  // it waits, and its slot for the client alone

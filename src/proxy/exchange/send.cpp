@@ -214,8 +214,9 @@ Task<std::optional<Fault>> Exchange::send_own(const LocalReply& response) {
 // The upstream has switched protocols: passes its head on and hands both connections to a tunnel,
 // which outlives this request and its generation.
 Task<std::optional<Fault>> Exchange::open_tunnel() {
-  auto tunnel = std::make_unique<Tunnel>(services_, std::move(call_.permit()), call_.detach(),
-                                         request_.limits().tunnel_idle_timeout);
+  auto tunnel =
+      std::make_unique<Tunnel>(services_, std::move(call_.permit()), call_.detach_tunnel(),
+                               request_.limits().tunnel_idle_timeout);
   tunnel->keep_stay(entrance_.lasting_stay());
   const http::ForwardedSwitch with{.protocol = request_.upgrade,
                                    .request_id = request_.id(services_.random),
