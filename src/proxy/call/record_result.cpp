@@ -3,26 +3,35 @@
 #include "base/sip_hash.hpp"
 #include "http/message/target.hpp"
 #include "proxy/request/context/counted_client.hpp"
+#include "traffic/client/site_network.hpp"
 
 namespace spillway::proxy {
 namespace {
 
+bool is_tenant_by_address(const traffic::Tenant& tenant) {
+  return tenant.source == config::TenantKey::client_address && !tenant.value().empty();
+}
+
+IpAddress address_of(const RequestContext& request) {
+  const traffic::Classifier& classifier = request.generation->generation().classifier;
+  return classifier.client_of(request.head, request.client.peer);
+}
+
 // The client's network. A tenant by address is one, and a connection's peer is known as one.
 traffic::Tenant client_of(const RequestContext& request) {
   const traffic::Tenant& tenant = request.classification.tenant;
-  if (tenant.source == config::TenantKey::client_address && !tenant.value().empty()) return tenant;
+  if (is_tenant_by_address(tenant)) return tenant;
   const traffic::Peer& peer = request.client.peer;
   if (!peer.trusted) return peer.tenant;
-  const traffic::Classifier& classifier = request.generation->generation().classifier;
-  return classifier.peer(classifier.client_of(request.head, peer)).tenant;
+  return request.generation->generation().classifier.peer(address_of(request)).tenant;
 }
 
 std::string_view path_of(const http::RequestHead& head) {
   return http::path_of(head.path_and_query.empty() ? head.target : head.path_and_query);
 }
 
-std::uint64_t key_of(const RequestContext& request, std::string_view path) {
-  return sip_hash(request.generation->generation().path_key, path);
+std::uint64_t key_of(const RequestContext& request, std::string_view text) {
+  return sip_hash(request.generation->generation().path_key, text);
 }
 
 }  // namespace
@@ -38,6 +47,15 @@ void record_result(const RequestContext& request, bool failed) {
   source[Kind::client] = {index(client.id), client.value()};
   source[Kind::path] = {key_of(request, path), path};
   source[Kind::tenant] = {index(tenant.id), tenant.value()};
+  // A tenant by address says no more than the client does. The network of its site tells a customer
+  // that has many such addresses.
+  traffic::SiteNetworkText site_name;
+  if (is_tenant_by_address(tenant)) {
+    const IpAddress site = traffic::site_network(address_of(request));
+    if (failed) site_name = traffic::SiteNetworkText(site);
+    const auto* const bytes = reinterpret_cast<const char*>(site.bytes.data());
+    source[Kind::tenant] = {key_of(request, {bytes, site.bytes.size()}), site_name.text()};
+  }
   source[Kind::route] = {index(request.classification.route),
                          request.config().routes[index(request.classification.route)].name};
   request.signals().record_result(failed, source);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "traffic/client/site_network.hpp"
+
 namespace spillway::proxy {
 
 namespace {
@@ -18,13 +20,7 @@ IpBlock block(std::string_view text) {
 
 }  // namespace
 
-IpAddress place_network(const IpAddress& client) {
-  IpAddress network = client;
-  const std::size_t kept = client.is_v4() ? 15 : 6;
-  std::fill(network.bytes.begin() + static_cast<std::ptrdiff_t>(kept), network.bytes.end(),
-            std::uint8_t{0});
-  return network;
-}
+IpAddress place_network(const IpAddress& client) { return traffic::site_network(client); }
 
 bool says_who(const IpAddress& client) {
   static const std::array<IpBlock, 9> kOthers{block("127.0.0.0/8"),

@@ -167,6 +167,47 @@ TEST_CASE("behind a trusted proxy the client is the one that it speaks for") {
   CHECK(seen["errors"]["left_out"]["name"] == "2001:db8::/64");
 }
 
+TEST_CASE("nor does one customer make a burst, from another network of 64 bits each time") {
+  Failing backend;
+  const ProxyUnderTest proxy(backend.peer.address(), {{"trusted_peers", {"127.0.0.1"}}});
+  RawClient balancer(proxy.port());
+  const auto ask = [&](const std::string& path, const std::string& from) {
+    return balancer.ask(get(path, "X-Forwarded-For: " + from + "\r\n")).status();
+  };
+  int number = 0;
+  // Two of five fail, each of another client and for another path.
+  const auto ask_some = [&](const std::string& network, const std::string& rest) {
+    int refused = 0;
+    for (int i = 0; i < 3; ++i)
+      refused += ask("/good", "192.0." + std::to_string(++number % 200) + ".1") == 200 ? 0 : 1;
+    for (int i = 0; i < 2; ++i)
+      ask("/fail/" + std::to_string(number + i),
+          network + std::to_string((2 * number + i) % 9999) + rest);
+    return refused;
+  };
+  for (number = 0; number < 60; ++number) ask("/good", "192.0." + std::to_string(number) + ".1");
+  json seen;
+  int refused = 0;
+  const Deadline deadline;
+  while (seen.is_null()) {
+    REQUIRE(!deadline.passed());
+    for (int i = 0; i < 20; ++i) refused += ask_some("2001:db8:0:", "::1");
+    if (const json state = proxy.state(); app(state)["errors"]["of_one_source"] == true)
+      seen = app(state);
+  }
+  CHECK(seen["state"] == "NORMAL");
+  CHECK(seen["errors"]["left_out"]["source"] == "tenant");
+  CHECK(seen["errors"]["left_out"]["name"] == "2001:db8::/48");
+  CHECK(refused == 0);
+  // The control: each in another /48, these are the upstream's.
+  bool is_burst = false;
+  while (!is_burst) {
+    REQUIRE(!deadline.passed());
+    for (int i = 0; i < 20; ++i) ask_some("2001:db8:", "::1");
+    is_burst = app(proxy.state())["reason"] == "ERROR_BURST";
+  }
+}
+
 TEST_CASE("a server that hangs is ejected as soon where there is only one path") {
   const ScriptedPeer hung([](PeerConnection& proxy) {
     while (proxy.read_request()) {

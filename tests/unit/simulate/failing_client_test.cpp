@@ -4,6 +4,8 @@
 // this does not help.
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "simulate/run/simulation.hpp"
 #include "unit/simulate/scenarios.hpp"
 
@@ -36,6 +38,22 @@ TEST_CASE("a client that asks for what fails costs others no request") {
     const Recording unknown = simulate(scenario, true);
     CHECK_FALSE(unknown.changes.empty());
     CHECK(refused(unknown) > 100);
+  }
+}
+
+// The control is above: the same requests, of no tenant. In the proxy addresses of one network are.
+TEST_CASE("from a new address each, but of one tenant, they cost others no request") {
+  for (const std::uint64_t seed : kSeeds) {
+    CAPTURE(seed);
+    Scenario scenario = open_good("failing-client");
+    scenario.seed = seed;
+    for (Clients& each : scenario.clients) each.addresses = 0;
+    scenario.clients.back().tenant = "network";
+    const Recording run = simulate(scenario, true);
+    CHECK(run.changes.empty());
+    CHECK(refused(run) == 0);
+    CHECK(run.classes[0].success > 0.999);
+    CHECK(run.classes[2].success > 0.999);
   }
 }
 
@@ -82,19 +100,27 @@ TEST_CASE(
 }
 
 TEST_CASE("an upstream that fails for all is in ERROR_BURST as soon as there are answers enough") {
-  for (const std::uint64_t seed : kSeeds) {
-    CAPTURE(seed);
-    Scenario scenario = open_good("failing-client");
-    scenario.seed = seed;
-    scenario.config.upstreams[0].ejection.consecutive_failures = 0;
-    scenario.changes = {{.at = 20, .until = 40, .error_rate = 1, .error_after = 1}};
-    const Recording run = simulate(scenario, true);
-    REQUIRE_FALSE(run.changes.empty());
-    CHECK(run.changes.front().reason == Reason::error_burst);
-    CHECK(run.changes.front().at > 20);
-    CHECK(run.changes.front().at < 21.2);
-    CHECK(refused(run) > 50);
-    CHECK(run.seconds[55].state == State::normal);
+  // Clients of no tenant, of one for each class, and all of one.
+  for (const int tenants : {0, 3, 1}) {
+    for (const std::uint64_t seed : kSeeds) {
+      CAPTURE(tenants);
+      CAPTURE(seed);
+      Scenario scenario = open_good("failing-client");
+      scenario.seed = seed;
+      for (Clients& each : scenario.clients) {
+        if (tenants > 0) each.tenant = "network";
+        if (tenants > 1) each.tenant += std::to_string(each.rate);
+      }
+      scenario.config.upstreams[0].ejection.consecutive_failures = 0;
+      scenario.changes = {{.at = 20, .until = 40, .error_rate = 1, .error_after = 1}};
+      const Recording run = simulate(scenario, true);
+      REQUIRE_FALSE(run.changes.empty());
+      CHECK(run.changes.front().reason == Reason::error_burst);
+      CHECK(run.changes.front().at > 20);
+      CHECK(run.changes.front().at < 21.2);
+      CHECK(refused(run) > 50);
+      CHECK(run.seconds[55].state == State::normal);
+    }
   }
 }
 

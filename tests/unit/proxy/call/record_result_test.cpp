@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "unit/proxy/request/lone_process.hpp"
 #include "unit/proxy/request/lone_request.hpp"
@@ -35,6 +38,42 @@ TEST_CASE("a server that is silent fails a live request's client, and jobs by it
   CHECK(silence_source(LoneRequest(process, head, false, Kind::live).context));
   CHECK_FALSE(silence_source(LoneRequest(process, head, false, Kind::job).context));
   CHECK_FALSE(silence_source(LoneRequest(process, head, true, Kind::live).context));
+}
+
+TEST_CASE("errors of clients that are tenants by their address are also those of their network") {
+  using Source = overload::SourceKind;
+  const auto sources = [](const overload::SourceCounts& counts, Source kind) {
+    std::vector<std::string> names;
+    for (std::size_t bucket = 0; bucket < overload::SourceCounts::kBuckets; ++bucket) {
+      if (counts.failed(static_cast<std::size_t>(kind), bucket) > 0)
+        names.emplace_back(counts.name_in(static_cast<std::size_t>(kind), bucket).view());
+    }
+    return names;
+  };
+  for (const bool has_key : {false, true}) {
+    CAPTURE(has_key);
+    Process process;
+    const overload::SourceCounts* counts = nullptr;
+    for (std::uint64_t n = 1; n <= 40; ++n) {
+      const std::string address = "2001:db8:0:" + std::to_string(n) + "::1";
+      LoneRequest request(process,
+                          "GET /a HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: " + address + "\r\n\r\n",
+                          true, Kind::live);
+      if (has_key) {
+        request.context.classification.tenant = {config::TenantKey::api_key, TenantId{n}, address};
+      } else {
+        const auto network = traffic::client_network(*parse_ip_address(address));
+        request.context.classification.tenant = {TenantId{n}, network};
+      }
+      record_result(request.context, true);
+      counts = &request.context.signals().sources();
+    }
+    REQUIRE(counts != nullptr);
+    CHECK(sources(*counts, Source::client).size() > 10);
+    const auto tenants = sources(*counts, Source::tenant);
+    CHECK((tenants.size() == 1) == !has_key);
+    if (!has_key) CHECK(tenants.front() == "2001:db8::/48");
+  }
 }
 
 TEST_CASE("only a refresh and a job are in the background") {
