@@ -108,8 +108,8 @@ struct CallsWithin {
   double most = 0;  // by a cap
 
   double expected() const { return std::min(mean, most); }
-  // So many at least, in nearly all cases.
-  double surely() const;
+  // So many at least, but for the cases beyond this normal quantile.
+  double surely(double quantile) const;
 };
 
 // What is left of the pace of calls, and whose turn it is.
