@@ -181,7 +181,7 @@ void WaitingRoom::forget(Slot slot) {
 
 void WaitingRoom::end_session(const TicketId& id, Ended why, Time now) {
   ++counts_.sessions_ended[static_cast<std::size_t>(why)];
-  recovery_.ended(id, now);
+  if (why != Ended::idle) recovery_.ended(id, now);  // was_inside() knows
   ended_.add(id, {why, now, true});
   users_.release(id);
   if (!hands_out()) lanes_.front().since.ended += 1;

@@ -144,11 +144,13 @@ Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issu
   return {Use::renewed, begin(id, generation + 1, now).generation};
 }
 
-// The first pass is good for a slice, also over a restart.
+// The first pass is good for a slice, also over a restart. A later one shows a use that may not
+// have been written down.
 bool WaitingRoom::was_inside(const TicketId& id, std::uint32_t generation, Time issued,
                              Time now) const {
   const bool was_let_in = is_unspent(id, generation, issued, now) && now - issued <= kSlice;
-  return recovery_.covers(id, issued, now) && (generation > 0 || was_let_in);
+  const bool is_in_use = recovery_.age(issued, now) < kRenewAfter + terms_.idle;
+  return recovery_.covers(id, issued, now) && is_in_use && (generation > 0 || was_let_in);
 }
 
 // A first pass that has become neither a ticket nor a session that is over. Ends are remembered for
