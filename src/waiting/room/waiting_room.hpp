@@ -288,17 +288,19 @@ class WaitingRoom {
   std::vector<Lane> lanes_of(const Terms& terms) const;
   void change_resources(const Terms& terms, Time now);
   void change_pace(const Terms& terms, Time now);
-  Slot next_to_call(std::size_t lane) const;
   KindSet kinds_to_call(std::size_t lane) const;
   Slot next_in_line(std::size_t free, std::size_t& steps);
   Slot take_turn(std::size_t free, std::size_t& steps);
+  bool has_resource(Slot slot, Time now);
   bool has_room_by_hand(Time now) const;
   TicketId call_by_hand(Slot slot, Time now);
   bool may_reserve(const Ticket& ticket) const;
   void keep_place(Slot slot);
   bool is_away(Slot slot) const { return line(slot).is_away(member(slot)); }
   Milliseconds kept_for(const Ticket& ticket) const;  // from when it was last heard of
-  std::size_t away_at_once(const Lane& lane, std::size_t free) const;
+  double let_in_while_called(const Lane& lane, std::uint8_t kind) const;
+  bool may_call_away(std::size_t number, std::uint8_t kind, std::size_t free) const;
+  const PassedOver* first_passed_over(std::size_t number, std::size_t free) const;
   void pass_over(Slot slot);
   bool bring_forward(Slot slot);
   void go_away(Slot slot);
@@ -355,6 +357,7 @@ class WaitingRoom {
   void add_allotment(TicketEvent& ticket_event, Slot slot) const;
   void note_way(Slot slot, std::uint32_t ahead, Time now);
   void end_session(const TicketId& id, Ended why, Time now);
+  void count_call(Slot slot, int by);
   void become(Slot slot, Coming coming);
   void due(Slot slot, Time now);
   void due_while_called(Slot slot, Time now);
@@ -364,7 +367,6 @@ class WaitingRoom {
   bool is_held_back(const Ticket& ticket) const {
     return orders_.is_paused && ticket.called == Call::in_turn;
   }
-  void end_some(Time now);
   void end_some(std::size_t most, Time now);
   void call_some(Time now, const Backend& backend);
   void learn(Time now);

@@ -68,7 +68,7 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
   if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
   heard(slot, now);
   Ticket& ticket = tickets_[slot];
-  if (!ticket.is_called()) return std::nullopt;
+  if (!ticket.is_called() || !has_resource(slot, now)) return std::nullopt;
   if (ticket.coming == Coming::fresh) lane(slot).learned.came();
   if (ticket.coming == Coming::away) {
     lane(slot).since.calls += 1;  // that it comes was not known
