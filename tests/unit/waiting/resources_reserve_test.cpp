@@ -166,6 +166,10 @@ TEST_CASE("absent visitors are called by how soon what they ask for is free") {
   lab.inside.push_back(11);
   lab.pass(Milliseconds(1'000));
   CHECK(called(1) == 0);  // nothing that is enough is free
+  lab.go(11);
+  lab.pass(Milliseconds(1'000));
+  CHECK(called(1) == 1);  // small ones that are called do not hold it up
+  CHECK(called(0) == 4);
 }
 
 TEST_CASE("a reservation keeps what it asks for over a restart and a reload") {
