@@ -94,7 +94,7 @@ int fill_and_recover_places(const path& file) {
   limit.rlim_cur = RLIM_INFINITY;
   ::setrlimit(RLIMIT_FSIZE, &limit);
   const std::vector<PlaceChanges> one{{"other", false, {place(1)}}};
-  if (opened.store->write(one, kNow)) return 3;
+  if (opened.store->write(one, kNow, kNow)) return 3;
   PlacesRead all;
   if (opened.store->read(all)) return 4;
   return all.rooms["sale"].size() == kept && all.rooms["other"].size() == 1 ? 0 : 5;
