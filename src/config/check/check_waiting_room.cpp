@@ -55,8 +55,6 @@ void check_reserve(const WaitingRoom& room, const std::string& path, Findings& f
                         path + ".webhook.events");
     }
   }
-  if (!room.resources.groups.empty())
-    findings.report(at, "a resource would be kept for a visitor who is away", path + ".resources");
   if (reserve.keep < room.tickets.abandon) {
     findings.report_order(at + ".keep_ms", count_of(reserve.keep), "at least", path + ".abandon_ms",
                           count_of(room.tickets.abandon));

@@ -181,7 +181,7 @@ void describe(Visitor& visit, WaitingRoom& x) {
         "lowest is verified. Browsers without scripts cannot do it.");
   visit("reserve", x.tickets.reserve, ByType{},
         "A visitor that waits may go, and keeps its place: it is called while it is away, and told "
-        "so by the webhook, which is needed. Not with resources. Default: who goes is not called.");
+        "so by the webhook, which is needed. Default: who goes is not called.");
   visit("on_store_failure", x.on_store_failure, ByType{},
         "While places cannot be written down: hold, nobody is called, and newcomers get neither in "
         "nor "

@@ -14,6 +14,8 @@ namespace spillway::proxy {
 namespace {
 
 constexpr Milliseconds kPause{100};
+// When a session was last used is written so often: sessions are used all the time.
+constexpr Milliseconds kUsesEvery{1000};
 constexpr std::size_t kAtATime = 1024;  // under the lock that visitors wait for
 constexpr Milliseconds kLongestPause{5000};
 constexpr Milliseconds kPauseAfterFailure{1000};
@@ -52,7 +54,7 @@ std::optional<store::Failure> forget_places(const std::filesystem::path& file) {
   if (auto failure = opened.store->read(read)) return failure;
   std::vector<store::PlaceChanges> gone;
   for (const std::string& name : names_in(read)) gone.push_back({name, true, {}});
-  return gone.empty() ? std::nullopt : opened.store->write(gone, read.until);
+  return gone.empty() ? std::nullopt : opened.store->write(gone, read.until, read.used_until);
 }
 
 std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& file,
@@ -71,7 +73,8 @@ std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& fil
   context_->keys.set(read.secrets);
   for (const auto& room : rooms) {
     if (!room) continue;
-    room->restore({read.until, std::move(read.rooms[room->name()]), read.orders[room->name()]},
+    room->restore({read.until, std::move(read.rooms[room->name()]), read.orders[room->name()],
+                   read.used_until},
                   now);
   }
   for (const std::string& name : names_in(read)) {
@@ -79,8 +82,9 @@ std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& fil
   }
   rooms_ = rooms;
   const waiting::Time time = context_->clock.at(now);
+  used_until_ = read.used_until;
   if (read.until != waiting::Time{}) recovery_ = {time + kRecovery, read.until};
-  if (auto failure = opened.store->write({}, as_of(time))) return failure;
+  if (auto failure = opened.store->write({}, as_of(time), used_until_)) return failure;
   store_ = std::move(opened.store);
   context_->keeping.store(PlaceKeeping::works);
   return std::nullopt;
@@ -93,10 +97,12 @@ void PlaceKeeper::set_back(store::PlacesRead& read, TimePoint now) {
   if (ahead <= Milliseconds(0)) return;
   if (ahead <= kFollowed) return context_->clock.follow(read.until, now);
   read.until -= ahead;
+  if (read.used_until != waiting::Time{}) read.used_until -= ahead;
   read.secrets.since -= ahead;
   for (auto& [room, places] : read.rooms) {
     for (waiting::Place& place : places) {
       place.since -= ahead;
+      if (place.used != waiting::Time{}) place.used -= ahead;
       place.order.reset();
     }
   }
@@ -184,14 +190,16 @@ void PlaceKeeper::write() {
       gathered_orders_.erase(name);
       unwritten_.push_back({std::move(name), true, {}});
     }
+    const bool with_uses = gathered_ - used_until_ >= kUsesEvery || is_last_;
+    if (with_uses) used_until_ = gathered_;
     for (const auto& room : rooms) {
-      if (room) gather(*room, now);
+      if (room) gather(*room, now, with_uses);
     }
   }
   // Also if nothing has changed: what was issued since would count as not written down.
   const bool is_due = gathered_ - written_ >= kLongestPause || is_last_;
   if (unwritten_.empty() && !is_due) return;
-  const auto failure = store_->write(unwritten_, as_of(gathered_));
+  const auto failure = store_->write(unwritten_, as_of(gathered_), used_until_);
   const bool has_failed = failure.has_value();
   if (!has_failed) {
     unwritten_.clear();
@@ -201,14 +209,14 @@ void PlaceKeeper::write() {
   context_->keeping.store(has_failed ? PlaceKeeping::fails : PlaceKeeping::works);
 }
 
-void PlaceKeeper::gather(SharedWaitingRoom& room, TimePoint now) {
+void PlaceKeeper::gather(SharedWaitingRoom& room, TimePoint now, bool with_uses) {
   using waiting::TicketId;
   using waiting::Time;
   using waiting::WaitingRoom;
   waiting::Orders orders;
   const auto changed = room.with(now, [&](WaitingRoom& inside, Time) {
     orders = inside.orders();
-    return inside.take_changed();
+    return inside.take_changed(with_uses);
   });
   std::uint64_t& known = gathered_orders_[room.name()];
   const bool is_ordered = std::exchange(known, orders.changes) != orders.changes;

@@ -57,7 +57,7 @@ class PlaceKeeper {
   void keep_secrets(TimePoint now);
   void set_back(store::PlacesRead& read, TimePoint now);
   waiting::Time as_of(waiting::Time now) const;
-  void gather(SharedWaitingRoom& room, TimePoint now);
+  void gather(SharedWaitingRoom& room, TimePoint now, bool with_uses);
 
   const std::shared_ptr<VisitorContext> context_;
   const OnFailure on_failure_;
@@ -65,6 +65,7 @@ class PlaceKeeper {
   SecretRequests requests_;
   std::vector<store::PlaceChanges> unwritten_;            // its thread's
   waiting::Time gathered_{};                              // likewise: when that began
+  waiting::Time used_until_{};                            // likewise, with uses of sessions
   std::map<std::string, std::uint64_t> gathered_orders_;  // likewise: Orders::changes, by room
   waiting::Time written_{};                               // likewise: until when all is written
   bool is_last_ = false;                                  // likewise: it writes for the last time

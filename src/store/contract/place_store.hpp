@@ -20,7 +20,8 @@ using VisitorSecret = HmacKey;
 
 struct PlacesRead {
   waiting::TokenSecrets secrets{};
-  waiting::Time until{};  // what changed before is in it
+  waiting::Time until{};       // what changed before is in it
+  waiting::Time used_until{};  // with the last uses of sessions before
   std::map<std::string, std::vector<waiting::Place>> rooms;
   std::map<std::string, waiting::Orders> orders;  // of those about which there are any
 };
@@ -42,9 +43,9 @@ class PlaceStore {
 
   virtual std::optional<Failure> read(PlacesRead& into) = 0;
   // All of them or none; durable when it returns nullopt. `until`: what changed before is in it
-  // now.
-  virtual std::optional<Failure> write(std::span<const PlaceChanges> changes,
-                                       waiting::Time until) = 0;
+  // now, and up to `used_until` all last uses of sessions.
+  virtual std::optional<Failure> write(std::span<const PlaceChanges> changes, waiting::Time until,
+                                       waiting::Time used_until) = 0;
   // Likewise, in place of those that are there.
   virtual std::optional<Failure> keep(const waiting::TokenSecrets& secrets) = 0;
 };

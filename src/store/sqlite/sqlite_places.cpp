@@ -26,7 +26,8 @@ class SqlitePlaces final : public PlaceStore {
 
   std::optional<Failure> open(const std::filesystem::path& file, const VisitorSecret& secret);
   std::optional<Failure> read(PlacesRead& into) override;
-  std::optional<Failure> write(std::span<const PlaceChanges> changes, Time until) override;
+  std::optional<Failure> write(std::span<const PlaceChanges> changes, Time until,
+                               Time used_until) override;
   std::optional<Failure> keep(const waiting::TokenSecrets& secrets) override;
 
  private:
@@ -34,17 +35,18 @@ class SqlitePlaces final : public PlaceStore {
   Database database_;  // before its statements
   Statement begin_{database_, "BEGIN IMMEDIATE"};
   Statement commit_{database_, "COMMIT"};
-  Statement put_{database_,
-                 "INSERT OR REPLACE INTO places"
-                 " (room, id, kind, since, missed, priority, user, ask, resource, place, tie,"
-                 " reserved) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"};
+  Statement put_{
+      database_,
+      "INSERT OR REPLACE INTO places"
+      " (room, id, kind, since, missed, priority, user, ask, resource, place, tie,"
+      " reserved, used) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"};
   Statement clear_{database_, "DELETE FROM places WHERE room = ?1"};
   Statement order_{database_,
                    "INSERT OR REPLACE INTO orders (room, held_open, paused, ended, message)"
                    " VALUES (?1, ?2, ?3, ?4, ?5)"};
   Statement clear_orders_{database_, "DELETE FROM orders WHERE room = ?1"};
   Statement forget_{database_, "DELETE FROM places WHERE kind IN (0, 3) AND since < ?1"};
-  Statement until_{database_, "UPDATE settings SET until = ?1"};
+  Statement until_{database_, "UPDATE settings SET until = ?1, used_until = ?2"};
   Statement secrets_{database_,
                      "UPDATE settings SET number = ?1, secret = ?2, since = ?3, former = ?4,"
                      " lasting = ?5"};
@@ -71,8 +73,8 @@ std::optional<Failure> SqlitePlaces::open(const std::filesystem::path& file,
 
 std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
   database_.forgive();
-  Statement settings(database_,
-                     "SELECT until, number, secret, since, lasting, former FROM settings");
+  Statement settings(
+      database_, "SELECT until, number, secret, since, lasting, former, used_until FROM settings");
   Rows row = settings.with();
   if (row.next()) {
     into.until = Time(Milliseconds(row.number(0)));
@@ -81,11 +83,12 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     into.secrets.since = Time(Milliseconds(row.number(3)));
     row.read(4, into.secrets.lasting);
     if (!row.is_null(5)) row.read(5, into.secrets.former.emplace());
+    into.used_until = Time(Milliseconds(row.number(6)));
   }
   Statement places(
       database_,
       "SELECT room, id, kind, since, missed, priority, user, ask, resource, place, tie,"
-      " reserved FROM places");
+      " reserved, used FROM places");
   Rows rows = places.with();
   while (rows.next()) {
     Place place;
@@ -100,6 +103,7 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
     if (!rows.is_null(9)) place.order = static_cast<waiting::Order>(rows.number(9));
     place.tie = static_cast<std::uint32_t>(rows.number(10));
     place.is_reserved = rows.number(11) != 0;
+    place.used = Time(Milliseconds(rows.number(12)));
     into.rooms[rows.text(0)].push_back(place);
   }
   Statement orders(database_, "SELECT room, held_open, paused, ended, message FROM orders");
@@ -115,7 +119,8 @@ std::optional<Failure> SqlitePlaces::read(PlacesRead& into) {
   return std::nullopt;
 }
 
-std::optional<Failure> SqlitePlaces::write(std::span<const PlaceChanges> changes, Time until) {
+std::optional<Failure> SqlitePlaces::write(std::span<const PlaceChanges> changes, Time until,
+                                           Time used_until) {
   database_.forgive();
   begin_.execute();
   for (const PlaceChanges& of : changes) {
@@ -129,17 +134,17 @@ std::optional<Failure> SqlitePlaces::write(std::span<const PlaceChanges> changes
                      std::string_view(of.orders->message));
     }
     for (const Place& place : of.places) {
-      put_.execute(std::string_view(of.room), blob(place.id.bytes),
-                   static_cast<std::int64_t>(place.kind), stored(place.since),
-                   static_cast<std::int64_t>(place.missed),
-                   static_cast<std::int64_t>(place.priority),
-                   place.user.is_nobody() ? std::nullopt : std::optional(blob(place.user.bytes)),
-                   std::string_view(place.ask), std::string_view(place.resource),
-                   stored(place.order), std::int64_t{place.tie}, std::int64_t{place.is_reserved});
+      put_.execute(
+          std::string_view(of.room), blob(place.id.bytes), static_cast<std::int64_t>(place.kind),
+          stored(place.since), static_cast<std::int64_t>(place.missed),
+          static_cast<std::int64_t>(place.priority),
+          place.user.is_nobody() ? std::nullopt : std::optional(blob(place.user.bytes)),
+          std::string_view(place.ask), std::string_view(place.resource), stored(place.order),
+          std::int64_t{place.tie}, std::int64_t{place.is_reserved}, stored(place.used));
     }
   }
   forget_.execute(stored(until - kEndedKept));
-  until_.execute(stored(until));
+  until_.execute(stored(until), stored(used_until));
   commit_.execute();
   if (!database_.failed()) return std::nullopt;
   const Failure failure = database_.failure();

@@ -130,10 +130,15 @@ constexpr const char* kPlacesVersion8 = R"(
 ALTER TABLE places ADD COLUMN reserved INTEGER NOT NULL DEFAULT 0; -- its visitor may be away
 )";
 
+constexpr const char* kPlacesVersion9 = R"(
+ALTER TABLE places ADD COLUMN used INTEGER NOT NULL DEFAULT 0; -- a session, last; 0: not known
+ALTER TABLE settings ADD COLUMN used_until INTEGER NOT NULL DEFAULT 0; -- uses before are in it
+)";
+
 constexpr std::array kJobSteps{kSqliteVersion1, kSqliteVersion2, kSqliteVersion3};
 constexpr std::array kPlaceSteps{kPlacesVersion1, kPlacesVersion2, kPlacesVersion3,
                                  kPlacesVersion4, kPlacesVersion5, kPlacesVersion6,
-                                 kPlacesVersion7, kPlacesVersion8};
+                                 kPlacesVersion7, kPlacesVersion8, kPlacesVersion9};
 
 }  // namespace
 

@@ -68,8 +68,7 @@ void Line::put(std::uint32_t entry, Order order, Place place) {
   ++leaf.size;
   leaf_of_[slot_of(entry)] = place.leaf;
   count(place.leaf, 1, 1);
-  const Group& group = groups_[leaf.group];
-  set_kinds(place.leaf, group.kinds[leaf.rank] | 1U << kind_of(entry));
+  add_kinds(place.leaf, entry | kPresent);
 }
 
 // The same place, in a leaf that is not full. Who comes last gets a new leaf, so that leaves are
@@ -128,7 +127,7 @@ void Line::split(Slot id) {
   const std::uint32_t at = is_last ? kGroup - 1 : kGroup / 2;
   std::uint32_t all = 0;
   std::uint32_t present = 0;
-  std::uint32_t kinds = 0;
+  KindBits kinds = 0;
   for (std::uint32_t i = at; i < kGroup; ++i) {
     target.leaves[i - at] = source.leaves[i];
     all += target.all[i - at] = source.all[i];
@@ -156,6 +155,7 @@ void Line::remove(Slot slot) {
   const Place place = find(slot);
   Leaf& leaf = leaves_[place.leaf];
   const bool was_present = (leaf.slots[place.at] & kPresent) != 0;
+  if ((leaf.slots[place.at] & kAway) != 0) --away_;
   std::copy(leaf.slots.begin() + place.at + 1, leaf.slots.begin() + leaf.size,
             leaf.slots.begin() + place.at);
   std::copy(leaf.orders.begin() + place.at + 1, leaf.orders.begin() + leaf.size,
@@ -241,26 +241,32 @@ void Line::recount(Slot leaf) {
   set_kinds(leaf, kinds_in(counted));
 }
 
-std::uint32_t Line::kinds_in(const Leaf& leaf) {
-  std::uint32_t kinds = 0;
-  for (std::uint32_t i = 0; i < leaf.size; ++i) kinds |= bit_of(leaf.slots[i]);
+Line::KindBits Line::kinds_in(const Leaf& leaf) {
+  KindBits kinds = 0;
+  for (std::uint32_t i = 0; i < leaf.size; ++i) kinds |= bits_of(leaf.slots[i]);
   return kinds;
 }
 
-// After one of it is not present any more.
+void Line::add_kinds(Slot id, std::uint32_t entry) {
+  const Leaf& leaf = leaves_[id];
+  set_kinds(id, groups_[leaf.group].kinds[leaf.rank] | bits_of(entry));
+}
+
+// After one of it is not present any more, or is away.
 void Line::note_kinds(Slot id) {
   const Leaf& leaf = leaves_[id];
   const Group& group = groups_[leaf.group];
-  const bool is_of_one_kind = std::has_single_bit(group.kinds[leaf.rank]);
-  if (group.present[leaf.rank] > 0 && is_of_one_kind) return;
+  const bool is_of_one_kind =
+      std::has_single_bit(static_cast<std::uint32_t>(group.kinds[leaf.rank]));
+  if (group.present[leaf.rank] > 0 && is_of_one_kind && away_ == 0) return;
   set_kinds(id, kinds_in(leaf));
 }
 
-void Line::set_kinds(Slot id, std::uint32_t kinds) {
+void Line::set_kinds(Slot id, KindBits kinds) {
   const Leaf& leaf = leaves_[id];
   Group& group = groups_[leaf.group];
   if (std::exchange(group.kinds[leaf.rank], kinds) == kinds) return;
-  std::uint32_t all = 0;
+  KindBits all = 0;
   for (std::uint32_t i = 0; i < group.size; ++i) all |= group.kinds[i];
   top_kinds_[group.rank] = all;
 }
@@ -271,11 +277,23 @@ void Line::set_present(Slot slot, bool is_present) {
   if (((entry & kPresent) != 0) == is_present) return;
   entry ^= kPresent;
   count(place.leaf, 0, is_present ? 1 : -1);
-  const Leaf& leaf = leaves_[place.leaf];
   if (is_present)
-    set_kinds(place.leaf, groups_[leaf.group].kinds[leaf.rank] | bit_of(entry));
+    add_kinds(place.leaf, entry);
   else
     note_kinds(place.leaf);
+}
+
+void Line::set_away(Slot slot, bool is_away) {
+  const Place place = find(slot);
+  std::uint32_t& entry = leaves_[place.leaf].slots[place.at];
+  if (((entry & kAway) != 0) == is_away) return;
+  entry ^= kAway;
+  away_ += is_away ? 1 : -1;
+  if ((entry & kPresent) == 0) return;
+  if (is_away)
+    note_kinds(place.leaf);
+  else
+    add_kinds(place.leaf, entry);
 }
 
 Line::Ahead Line::ahead(Slot slot) const {
@@ -299,18 +317,18 @@ Line::Ahead Line::ahead(Slot slot) const {
 }
 
 bool Line::has_present(std::uint32_t kinds) const {
-  return std::ranges::any_of(top_kinds_, [kinds](std::uint32_t of) { return (of & kinds) != 0; });
+  return std::ranges::any_of(top_kinds_, [kinds](KindBits of) { return (of & kinds) != 0; });
 }
 
-Slot Line::first_present(std::uint32_t kinds) const {
-  const auto some = [kinds](std::uint32_t of) { return (of & kinds) != 0; };
+Slot Line::first_of(KindBits kinds) const {
+  const auto some = [kinds](KindBits of) { return (of & kinds) != 0; };
   const auto top = std::ranges::find_if(top_kinds_, some);
   if (top == top_kinds_.end()) return kNoSlot;
   const Group& group = groups_[top_[static_cast<std::size_t>(top - top_kinds_.begin())]];
   const auto rank = std::ranges::find_if(group.kinds, some);
   const Leaf& leaf = leaves_[group.leaves[static_cast<std::size_t>(rank - group.kinds.begin())]];
   const auto entry =
-      std::ranges::find_if(leaf.slots, [&](std::uint32_t each) { return some(bit_of(each)); });
+      std::ranges::find_if(leaf.slots, [&](std::uint32_t each) { return some(bits_of(each)); });
   return slot_of(*entry);
 }
 
@@ -356,7 +374,7 @@ std::vector<Line::Entry> Line::entries() const {
       for (std::uint32_t i = 0; i < leaf.size; ++i) {
         const std::uint32_t entry = leaf.slots[i];
         entries.push_back({slot_of(entry), leaf.orders[i], (entry & kPresent) != 0,
-                           static_cast<std::uint8_t>(kind_of(entry))});
+                           (entry & kAway) != 0, static_cast<std::uint8_t>(kind_of(entry))});
       }
     }
   }
@@ -366,6 +384,7 @@ std::vector<Line::Entry> Line::entries() const {
 void Line::restore(const Entry& entry) {
   insert(entry.slot, entry.order, entry.kind & 31);
   set_present(entry.slot, entry.is_present);
+  set_away(entry.slot, entry.is_away);
 }
 
 }  // namespace spillway::waiting

@@ -4,8 +4,9 @@
 // 10^7 tickets that the configuration allows.
 //
 // Each slot is present (may be called) or not; both are counted. No slot is in it twice. Each is of
-// a kind, 0 to 31; every leaf and group has a bit set of the kinds of its present slots, so that
-// the first present slot of some kinds is found in O(log n), too.
+// a kind, 0 to 31; every leaf and group has a bit set of the kinds of its present slots, and one of
+// those that are not away as well, so that the first such slot of some kinds is found in O(log n),
+// too.
 #pragma once
 
 #include <array>
@@ -33,12 +34,14 @@ inline Order order_of(Time arrived, const TicketId& id) {
 
 class Line {
  public:
-  // `slot` below 2^26. It is present. Of the same order: behind those who are there.
+  // `slot` below 2^25. It is present, and not away. Of the same order: behind those who are there.
   void insert(Slot slot, Order order, std::uint8_t kind = 0);
   void remove(Slot slot);
   // Right before `next`, of the same order.
   void insert_before(Slot slot, Slot next, std::uint8_t kind = 0);
   void set_present(Slot slot, bool is_present);
+  // It counts as before, and first_here() passes it by.
+  void set_away(Slot slot, bool is_away);
 
   struct Ahead {
     std::size_t all = 0;
@@ -53,8 +56,12 @@ class Line {
   // How many stand before it.
   Ahead ahead(Slot slot) const;
   // Of those present that are of these kinds, the first; kNoSlot: none is.
-  Slot first_present(std::uint32_t kinds = UINT32_MAX) const;
+  Slot first_present(std::uint32_t kinds = UINT32_MAX) const { return first_of(kinds); }
   bool has_present(std::uint32_t kinds) const;
+  // The same of those that are not away.
+  Slot first_here(std::uint32_t kinds = UINT32_MAX) const {
+    return first_of(KindBits{kinds} << 32);
+  }
 
   // The one with so many before it; kNoSlot: there is none.
   Slot at(std::size_t ahead) const;
@@ -86,11 +93,12 @@ class Line {
     Slot slot = kNoSlot;
     Order order = 0;
     bool is_present = false;
+    bool is_away = false;
     std::uint8_t kind = 0;
 
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
-      archive(self.slot, self.order, self.is_present, self.kind);
+      archive(self.slot, self.order, self.is_present, self.is_away, self.kind);
     }
   };
   std::vector<Entry> entries() const;
@@ -98,15 +106,19 @@ class Line {
 
   static constexpr std::uint32_t kLeaf = 128;
   static constexpr std::uint32_t kGroup = 256;
-  // In Leaf::slots: whether it is present, its kind, its slot.
+  // In Leaf::slots: whether it is present, its kind, whether it is away, its slot.
   static constexpr std::uint32_t kPresent = 1U << 31;
   static constexpr int kKindAt = 26;
-  static constexpr std::uint32_t kSlots = (1U << kKindAt) - 1;
+  static constexpr std::uint32_t kAway = 1U << 25;
+  static constexpr std::uint32_t kSlots = kAway - 1;
   static Slot slot_of(std::uint32_t entry) { return entry & kSlots; }
   static std::uint32_t kind_of(std::uint32_t entry) { return entry >> kKindAt & 31; }
-  // The bit of its kind, if it is present.
-  static std::uint32_t bit_of(std::uint32_t entry) {
-    return (entry & kPresent) != 0 ? 1U << kind_of(entry) : 0;
+  // Kinds of those that are present, and from bit 32 on of those of them that are not away.
+  using KindBits = std::uint64_t;
+  static KindBits bits_of(std::uint32_t entry) {
+    if ((entry & kPresent) == 0) return 0;
+    const KindBits bit = KindBits{1} << kind_of(entry);
+    return (entry & kAway) != 0 ? bit : bit | bit << 32;
   }
 
   struct Leaf {
@@ -122,7 +134,7 @@ class Line {
     std::array<Slot, kGroup> leaves{};
     std::array<std::uint32_t, kGroup> all{};  // counts of each leaf
     std::array<std::uint32_t, kGroup> present{};
-    std::array<std::uint32_t, kGroup> kinds{};  // bit sets of the kinds that are present
+    std::array<KindBits, kGroup> kinds{};
   };
   struct Place {
     Slot leaf = kNoSlot;
@@ -142,19 +154,22 @@ class Line {
   void number_groups(std::uint32_t from);
   void count(Slot leaf, int all, int present);
   void recount(Slot leaf);
-  static std::uint32_t kinds_in(const Leaf& leaf);
+  Slot first_of(KindBits kinds) const;
+  static KindBits kinds_in(const Leaf& leaf);
+  void add_kinds(Slot leaf, std::uint32_t entry);
   void note_kinds(Slot leaf);
-  void set_kinds(Slot leaf, std::uint32_t kinds);
+  void set_kinds(Slot leaf, KindBits kinds);
 
   Pool<Leaf> leaves_;
   Pool<Group> groups_;
   std::vector<Slot> top_;  // the groups in order, and their counts
   std::vector<std::uint32_t> top_all_;
   std::vector<std::uint32_t> top_present_;
-  std::vector<std::uint32_t> top_kinds_;
+  std::vector<KindBits> top_kinds_;
   Blocks<Slot> leaf_of_;
   Slot reached_ = 0;  // leaf_of_ has the slots below
   Ahead total_;
+  std::size_t away_ = 0;
 };
 
 }  // namespace spillway::waiting

@@ -69,6 +69,7 @@ void TieredLine::set_present(const Member& member, bool is_present) {
 void TieredLine::set_away(const Member& member, bool is_away) {
   Lane& its = lane(member.priority);
   if (its.away.has(member.slot) == is_away) return;
+  its.line.set_away(member.slot, is_away);
   if (!is_away) return its.away.remove(member.slot);
   its.away.insert(member.slot, its.line.order(member.slot));
   its.away.set_present(member.slot, its.line.is_present(member.slot));
@@ -115,32 +116,8 @@ Slot TieredLine::next(std::uint32_t kinds) const {
 
 Slot TieredLine::next_at_page(std::uint32_t kinds) const {
   const Lane* const lane =
-      next_lane([kinds](const Lane& each) { return each.first_at_page(kinds) != kNoSlot; });
-  return lane != nullptr ? lane->first_at_page(kinds) : kNoSlot;
-}
-
-// O(log^2 n), however many are away, but for those of one order: the first order up to which there
-// are more present ones than present ones that are away. Where any are away there is one kind.
-Slot TieredLine::Lane::first_at_page(std::uint32_t kinds) const {
-  if (away.size() == 0) return line.first_present(kinds);
-  if (line.present() == away.present()) return kNoSlot;
-  const auto is_reached = [this](std::size_t at) {
-    const Order next = line.order(line.at(at)) + 1;
-    return line.ahead_of(next).present > away.ahead_of(next).present;
-  };
-  std::size_t first = 0;
-  for (std::size_t end = line.size() - 1; first < end;) {
-    const std::size_t middle = first + (end - first) / 2;
-    if (is_reached(middle))
-      end = middle;
-    else
-      first = middle + 1;
-  }
-  for (; first < line.size(); ++first) {
-    const Slot slot = line.at(first);
-    if (line.is_present(slot) && !away.has(slot)) return slot;
-  }
-  return kNoSlot;
+      next_lane([kinds](const Lane& each) { return each.line.first_here(kinds) != kNoSlot; });
+  return lane != nullptr ? lane->line.first_here(kinds) : kNoSlot;
 }
 
 void TieredLine::call(const Member& member, std::uint32_t kinds) {
@@ -149,7 +126,7 @@ void TieredLine::call(const Member& member, std::uint32_t kinds) {
     if (lane.priority != member.priority) continue;
     lane.owed = std::max(lane.owed - 1, 0.0);
     lane.line.set_present(member.slot, false);
-    if (lane.away.has(member.slot)) lane.away.remove(member.slot);
+    set_away(member, false);
   }
 }
 

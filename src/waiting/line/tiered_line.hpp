@@ -93,9 +93,7 @@ class TieredLine {
     double share = 0;
     double owed = 0;  // calls
     Line line;
-    Line away;  // those of `line`, as they are there
-
-    Slot first_at_page(std::uint32_t kinds) const;
+    Line away;  // those of `line` that are away, as they are there
 
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {

@@ -34,6 +34,7 @@ struct Place {
   std::optional<Order> order{};
   std::uint32_t tie = 0;     // likewise: how many of the same order stand before it
   bool is_reserved = false;  // ticket
+  Time used{};               // session: its last use; none: it is not known
   // Told to other proxies, of what is not here (bring_back): a file does not keep it.
   Ended why = Ended::cancelled;
 
@@ -43,7 +44,7 @@ struct Place {
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.id, self.kind, self.since, self.missed, self.priority, self.user, self.ask,
-            self.resource, self.order, self.tie, self.is_reserved, self.why);
+            self.resource, self.order, self.tie, self.is_reserved, self.used, self.why);
   }
 };
 
@@ -52,6 +53,7 @@ struct Written {
   Time until{};  // all that changed before is in it
   std::vector<Place> places;
   Orders orders;
+  Time used_until{};  // the last uses of sessions before are in it
 };
 
 }  // namespace spillway::waiting

@@ -3,6 +3,7 @@
 // moments is enough to go on with, unless what it stands for is known to have ended.
 #pragma once
 
+#include <algorithm>
 #include <set>
 
 #include "waiting/ticket/archive.hpp"
@@ -17,10 +18,11 @@ class Recovery {
   // More ends than these close it: each of them is kept.
   static constexpr std::size_t kMostEnded = 100'000;
 
-  // What happened from `from` until `now` may be missing.
-  void begin(Time from, Time now) {
+  // What happened from `from` on may be missing; from `until` to `now` nothing could.
+  void begin(Time from, Time until, Time now) {
     from_ = from;
     began_ = now;
+    down_ = std::max(now - until, Milliseconds(0));
     until_ = now + kOpen;
   }
   void ended(const TicketId& id, Time now) {
@@ -32,6 +34,8 @@ class Recovery {
   bool covers(const TicketId& id, Time time, Time now) const {
     return now < until_ && time >= from_ && time < began_ && !ended_.contains(id);
   }
+  // How long ago that was, of the time in which there was a process.
+  Milliseconds age(Time time, Time now) const { return now - time - down_; }
   bool has_ended(const TicketId& id) const { return ended_.contains(id); }
   void tick(Time now) {
     if (!ended_.empty() && now >= until_) close();
@@ -41,7 +45,7 @@ class Recovery {
   friend struct Archived;
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
-    archive(self.from_, self.began_, self.until_, self.ended_);
+    archive(self.from_, self.began_, self.until_, self.down_, self.ended_);
   }
 
   void close() {
@@ -52,6 +56,7 @@ class Recovery {
   Time from_{};
   Time began_{};
   Time until_{};
+  Milliseconds down_{0};
   std::set<TicketId> ended_;
 };
 

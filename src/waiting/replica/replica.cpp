@@ -8,7 +8,7 @@ namespace spillway::waiting {
 namespace {
 
 // Of entries and archives: another one is not understood.
-constexpr std::uint8_t kFormat = 14;
+constexpr std::uint8_t kFormat = 15;
 
 template <class Value>
 std::string written(const Value& value) {

@@ -102,6 +102,21 @@ std::size_t Catalog::devices_of(std::uint8_t type) const {
   return count;
 }
 
+std::size_t Catalog::devices_for(std::uint8_t type, std::uint8_t kind) const {
+  std::size_t count = 0;
+  for (const Group& group : groups_)
+    count += group.type == type && (group.meets >> kind & 1) != 0 ? group.count : 0;
+  return count;
+}
+
+KindSet Catalog::within(std::uint8_t type, std::uint8_t kind) const {
+  const std::vector<config::GroupSet>& kinds = kinds_[type];
+  KindSet within = 0;
+  for (std::size_t each = 0; each < kinds.size(); ++each)
+    within |= (kinds[each] & ~kinds[kind]) == 0 ? KindSet{1} << each : 0;
+  return within;
+}
+
 // Which of the groups are enough.
 bool Catalog::find_kind(Wish& wish) const {
   config::GroupSet enough = 0;

@@ -45,6 +45,10 @@ class Catalog {
   // largest of that name. So one that is smaller in each size goes first.
   const std::vector<std::uint8_t>& by_size(std::uint8_t type) const { return by_size_[type]; }
   std::size_t devices_of(std::uint8_t type) const;
+  // The same of those that are enough for a kind.
+  std::size_t devices_for(std::uint8_t type, std::uint8_t kind) const;
+  // The kinds for which nothing else is enough than what is for this one, itself included.
+  KindSet within(std::uint8_t type, std::uint8_t kind) const;
   // Any device of its type is enough.
   bool is_met_by_all(const Wish& wish) const { return wish.kind == 0; }
 

@@ -64,10 +64,15 @@ KindSet Stock::free_kinds(std::uint8_t type) const {
   return kinds;
 }
 
-std::size_t Stock::free(std::uint8_t type) const {
+// The first kind is met by all of a type.
+std::size_t Stock::free(std::uint8_t type) const { return free(type, 0); }
+
+std::size_t Stock::free(std::uint8_t type, std::uint8_t kind) const {
   std::size_t count = 0;
-  for (std::size_t n = 0; n < free_.size(); ++n)
-    count += catalog_.groups()[n].type == type ? free_[n] : 0;
+  for (std::size_t n = 0; n < free_.size(); ++n) {
+    const Catalog::Group& group = catalog_.groups()[n];
+    count += group.type == type && (group.meets >> kind & 1) != 0 ? free_[n] : 0;
+  }
   return count;
 }
 

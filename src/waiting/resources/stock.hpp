@@ -63,6 +63,8 @@ class Stock {
   // Kinds of requirement of that type for which a free device is enough.
   KindSet free_kinds(std::uint8_t type) const;
   std::size_t free(std::uint8_t type) const;
+  // The same of those that are enough for a kind.
+  std::size_t free(std::uint8_t type, std::uint8_t kind) const;
   // The smallest free one that is enough. false: there is none.
   bool give(const TicketId& holder, const Wish& wish);
   // That one, to a session. false: another one has it. Of a name that is gone: until it is taken

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "waiting/line/tiered_line.hpp"
 #include "waiting/pace/learned.hpp"
+#include "waiting/resources/catalog.hpp"
 
 namespace spillway::waiting {
 
@@ -72,16 +74,38 @@ struct PassedOver {
   }
 };
 
+// Reservations whose visitors are away, of one kind of requirement.
+struct AwayOfKind {
+  std::uint32_t called = 0;
+  std::set<PassedOver> passed_over;  // they are not present in the line
+
+  template <class Self, class Archive>
+  static void fields(Self& self, Archive& archive) {
+    archive(self.called, self.passed_over);
+  }
+};
+
 struct Lane {
   std::string type;  // of resources; empty: there are none
   TieredLine line;
   Learned learned;
   Learned::Events since;  // the last tick
   Called called;
-  std::uint64_t calls = 0;           // since the beginning
-  std::uint64_t fulfilled = 0;       // likewise: tickets that became sessions
-  std::set<PassedOver> passed_over;  // they are not present in the line
+  std::uint64_t calls = 0;        // since the beginning
+  std::uint64_t fulfilled = 0;    // likewise: tickets that became sessions
+  std::vector<AwayOfKind> kinds;  // by kind, up to the last of which there were any
 
+  AwayOfKind& away_of(std::uint8_t kind) {
+    if (kinds.size() <= kind) kinds.resize(kind + std::size_t{1});
+    return kinds[kind];
+  }
+  // Absent visitors of these kinds that are called.
+  std::size_t called_away(KindSet of) const {
+    std::size_t count = 0;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+      count += (of >> kind & 1) != 0 ? kinds[kind].called : 0;
+    return count;
+  }
   // The tickets in line that are expected to come when they are called: all whose visitors are at
   // their pages, and the learned share of those that are away. A ticket that was passed over is not
   // counted.
@@ -97,7 +121,7 @@ struct Lane {
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.type, self.line, self.learned, self.since, self.called, self.calls, self.fulfilled,
-            self.passed_over);
+            self.kinds);
   }
 };
 
@@ -108,8 +132,8 @@ struct CallsWithin {
   double most = 0;  // by a cap
 
   double expected() const { return std::min(mean, most); }
-  // So many at least, in nearly all cases.
-  double surely() const;
+  // So many at least, but for the cases beyond this normal quantile.
+  double surely(double quantile) const;
 };
 
 // What is left of the pace of calls, and whose turn it is.

@@ -18,6 +18,8 @@ constexpr double kSecondsTogether = 5;
 // The most absent tickets that a tick calls or passes over: it holds up the requests of visitors
 // meanwhile.
 constexpr std::size_t kAwayAtOnce = 4096;
+// Likewise of tickets that end once the room has.
+constexpr std::size_t kEndedAtOnce = 4096;
 
 }  // namespace
 
@@ -133,12 +135,17 @@ bool WaitingRoom::is_superseded(const TicketId& id, std::uint32_t stream) const 
   return slot != kNoSlot && tickets_[slot].here.streams > stream;  // fewer: it is another copy
 }
 
+void WaitingRoom::count_call(Slot slot, int by) {
+  const Ticket& ticket = tickets_[slot];
+  lane(slot).called.of(ticket.coming) += static_cast<std::size_t>(by);
+  if (ticket.coming == Coming::away) lane(slot).away_of(member(slot).kind).called += by;
+}
+
 void WaitingRoom::become(Slot slot, Coming coming) {
-  Ticket& ticket = tickets_[slot];
-  Called& called = lane(slot).called;
-  --called.of(ticket.coming);
-  ticket.coming = coming;
-  ++called.of(coming);
+  count_call(slot, -1);
+  tickets_[slot].coming = coming;
+  count_call(slot, 1);
+  if (coming == Coming::away) stock_.take_back(tickets_[slot].id);
 }
 
 std::optional<WaitingRoom::Grant> WaitingRoom::extend(const TicketId& id, Time now) {
@@ -171,7 +178,7 @@ bool WaitingRoom::cancel(const TicketId& id, Time now, Ended why, std::optional<
 
 void WaitingRoom::forget(Slot slot) {
   const Ticket& ticket = tickets_[slot];
-  if (ticket.is_called()) --lane(slot).called.of(ticket.coming);
+  if (ticket.is_called()) count_call(slot, -1);
   deadlines_.clear(slot);
   bring_forward(slot);
   line(slot).remove(member(slot));
@@ -181,7 +188,7 @@ void WaitingRoom::forget(Slot slot) {
 
 void WaitingRoom::end_session(const TicketId& id, Ended why, Time now) {
   ++counts_.sessions_ended[static_cast<std::size_t>(why)];
-  recovery_.ended(id, now);
+  if (why != Ended::idle) recovery_.ended(id, now);  // was_inside() knows
   ended_.add(id, {why, now, true});
   users_.release(id);
   if (!hands_out()) lanes_.front().since.ended += 1;
@@ -206,7 +213,7 @@ void WaitingRoom::tick(Time now, const Backend& backend) {
   opening_.tick(backend.is_overloaded, room(now) > 0, has_line(), now);
   recovery_.tick(now);
   ended_.tick(now, first_pass_life());
-  if (orders_.has_ended) end_some(now);
+  if (orders_.has_ended) end_some(kEndedAtOnce, now);
   if (calls_nobody() || !has_begun()) {
     for (Lane& lane : lanes_) lane.learned.interrupt(now);
   }
@@ -261,7 +268,7 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
 // it is away, not before those that have missed fewer calls.
 void WaitingRoom::send_back(Slot slot) {
   Ticket& ticket = tickets_[slot];
-  --lane(slot).called.of(ticket.coming);
+  count_call(slot, -1);
   ticket.called = Call::none;
   if (ticket.coming != Coming::away) lane(slot).since.calls -= 1;
   stock_.take_back(ticket.id);
@@ -289,10 +296,10 @@ void WaitingRoom::call(Slot slot, Time now) {
   ticket.coming = is_away(slot) ? Coming::away : Coming::fresh;
   bring_forward(slot);
   its.line.call(member(slot), kinds_to_call(lane_number(slot)));
-  stock_.give(ticket.id, stock_.wish(slot));
+  if (ticket.coming != Coming::away) stock_.give(ticket.id, stock_.wish(slot));
   ticket.called = Call::in_turn;
   ticket.extended = 0;
-  ++its.called.of(ticket.coming);
+  count_call(slot, 1);
   ++its.calls;
   const Milliseconds poll = ticket.interval();
   // When it asks next, which it may do half an interval late, it learns of it.
@@ -329,7 +336,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
     if (expected + 0.5 >= static_cast<double>(free)) return;
     const Slot next = take_turn(free, steps);
     if (next == kNoSlot) return;
-    // Who is away does not come at once: away_at_once() is what bounds such calls.
+    // Who is away does not come at once: may_call_away() is what bounds such calls.
     const double cost = is_away(next) ? 0 : 1;
     if (cost == 0 && steps-- == 0) return;
     if (backend.is_overloaded || backend.pace <= 0 || turn_.may_call < cost) {

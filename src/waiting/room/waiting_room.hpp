@@ -50,7 +50,6 @@ class WaitingRoom {
   // except by hand.
   void set_terms(const Terms& terms, Time now);
   const Terms& terms() const { return terms_; }
-
   // Whether a first contact has to wait.
   bool has_to_wait(Time now) const { return is_open(now); }
   using Door = waiting::Door;
@@ -76,13 +75,11 @@ class WaitingRoom {
   // The device of a session; empty: it has none.
   std::string resource_of(const TicketId& id) const;
   bool has_session(const TicketId& id) const { return sessions_.has(id); }
-
   // A second contact, with a stamp of that arrival. The same id is the same ticket (two tabs) and
   // keeps its tier. If no visitor has to wait any more, a session begins, however many its user
   // has. `wait` without a view: newcomers are held.
   Contact join(const TicketId& id, Time arrived, Time now, Priority priority = 0,
                const UserKey& user = {}, const Ask& ask = {});
-
   // Where places are only offered: it makes no ticket. `wait` without a view: join() may give one.
   Contact offer(const TicketId& id, Time now, Priority priority = 0, const UserKey& user = {});
 
@@ -92,7 +89,6 @@ class WaitingRoom {
   std::optional<View> show_page(const TicketId& id, Time now);
   // The same for a poll. Too many of them (poll_limit.hpp) do not cost it its place.
   std::optional<View> ask(const TicketId& id, Time now);
-
   // How it ended, if that was lately and it has neither place nor session.
   std::optional<End> end_of(const TicketId& id, Time now) const;
 
@@ -138,7 +134,6 @@ class WaitingRoom {
 
   // Something of that session is still open: it counts as used.
   void stay(const TicketId& id, Time now) { sessions_.stay(id, now, terms_); }
-
   // A ticket's event streams are numbered, and the newest goes on: one ticket holds one stream.
   // follow() begins one; 0: unknown, or ended.
   std::uint32_t follow(const TicketId& id);
@@ -187,15 +182,18 @@ class WaitingRoom {
 
   // waiting_room_places.cpp: what to write down so that places survive the process. From
   // keep_journal() on, the changes since the last call; nullopt: too many, so write all of list().
-  void keep_journal() { journal_.keep(); }
-  std::optional<std::vector<TicketId>> take_changed();
+  // `with_uses`: of sessions that were used since the last such call, too, what has changed is
+  // that.
+  void keep_journal();
+  std::optional<std::vector<TicketId>> take_changed(bool with_uses = false);
   void look_up(std::span<const TicketId> ids, Time now, std::vector<Place>& places) const;
   struct Listing {
     Slot ticket = 0, session = 0;
   };
   // Some hundreds of all tickets and sessions. Begin with {}; false: these were the last.
   bool list(Listing& at, std::vector<Place>& places) const;
-  // Puts all where they were; they count as heard of now. Call it before any visitor has come.
+  // Puts all where they were; tickets count as heard of now, sessions as used as long ago as when
+  // the former process ended. Call it before any visitor has come.
   void restore(const Written& written, Time now);
   // Whoever has a ticket, or arrived, at `time`, and is not known, joins again if the former
   // process may not have come to write that down.
@@ -269,7 +267,7 @@ class WaitingRoom {
   Place place_of_ticket(Slot slot) const;
   Place with_allotment(Place place) const;
   std::optional<Wish> wish_of(const Place& place) const;
-  bool restore_session(const Place& place, Time now);
+  bool restore_session(const Place& place, Time used, Time now);
   // The lane of its type; the only one where nothing is handed out.
   std::size_t lane_number(Slot slot) const { return hands_out() ? stock_.wish(slot).type : 0; }
   Lane& lane(Slot slot) { return lanes_[lane_number(slot)]; }
@@ -290,17 +288,19 @@ class WaitingRoom {
   std::vector<Lane> lanes_of(const Terms& terms) const;
   void change_resources(const Terms& terms, Time now);
   void change_pace(const Terms& terms, Time now);
-  Slot next_to_call(std::size_t lane) const;
   KindSet kinds_to_call(std::size_t lane) const;
   Slot next_in_line(std::size_t free, std::size_t& steps);
   Slot take_turn(std::size_t free, std::size_t& steps);
+  bool has_resource(Slot slot, Time now);
   bool has_room_by_hand(Time now) const;
   TicketId call_by_hand(Slot slot, Time now);
   bool may_reserve(const Ticket& ticket) const;
   void keep_place(Slot slot);
   bool is_away(Slot slot) const { return line(slot).is_away(member(slot)); }
   Milliseconds kept_for(const Ticket& ticket) const;  // from when it was last heard of
-  std::size_t away_at_once(const Lane& lane, std::size_t free) const;
+  double let_in_while_called(const Lane& lane, std::uint8_t kind) const;
+  bool may_call_away(std::size_t number, std::uint8_t kind, std::size_t free) const;
+  const PassedOver* first_passed_over(std::size_t number, std::size_t free) const;
   void pass_over(Slot slot);
   bool bring_forward(Slot slot);
   void go_away(Slot slot);
@@ -357,6 +357,7 @@ class WaitingRoom {
   void add_allotment(TicketEvent& ticket_event, Slot slot) const;
   void note_way(Slot slot, std::uint32_t ahead, Time now);
   void end_session(const TicketId& id, Ended why, Time now);
+  void count_call(Slot slot, int by);
   void become(Slot slot, Coming coming);
   void due(Slot slot, Time now);
   void due_while_called(Slot slot, Time now);
@@ -366,7 +367,6 @@ class WaitingRoom {
   bool is_held_back(const Ticket& ticket) const {
     return orders_.is_paused && ticket.called == Call::in_turn;
   }
-  void end_some(Time now);
   void end_some(std::size_t most, Time now);
   void call_some(Time now, const Backend& backend);
   void learn(Time now);

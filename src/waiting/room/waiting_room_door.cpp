@@ -15,6 +15,9 @@ constexpr Milliseconds kShortestStay{30'000};
 
 // The normal quantile with which a visitor that gets a place reaches it in time: 99 %.
 constexpr double kSure = 2.326;
+// Likewise where only sessions show how long they last: 99.9 %. Each visitor that comes is another
+// look at them, and places are given by the most hopeful one.
+constexpr double kSureOfShown = 3;
 
 // What sessions show leaves so many places in any case.
 constexpr double kFewPlaces = 10;
@@ -34,14 +37,14 @@ double shown_within(double seconds, double capacity, double free, const Terms& t
                     const Learned& learned) {
   const ShownStay& stay = learned.stay();
   const double guess = first_guess(terms);
-  const double evidence = stay.evidence(guess);
-  // Nobody knows when sessions of one length that have begun together will end.
+  // The guess is one session, so what nothing has shown yet is in doubt as much as what one end
+  // has. Nobody knows when sessions of one length that have begun together will end.
   const double least = std::max(capacity / longest_guess(terms) * seconds, kFewPlaces);
   const double ends = capacity / stay.seconds(guess) * seconds;
   CallsWithin shown{.mean = ends,
-                    .variance = evidence * ends + square(evidence * ends) * stay.doubt(),
+                    .variance = ends + square(ends) * stay.doubt(),
                     .most = std::numeric_limits<double>::max()};
-  if (!learned.knows_calls()) return std::max(free + shown.surely(), least);
+  if (!learned.knows_calls()) return std::max(free + shown.surely(kSureOfShown), least);
   // As in calls_within().
   const LearnedRate& calls = learned.calls();
   const double faith = calls.age() / LearnedRate::kSteady;
@@ -49,8 +52,8 @@ double shown_within(double seconds, double capacity, double free, const Terms& t
   const double believed = (1 - faith) * ends;
   shown.mean = measured + believed + (1 - faith) * free;
   shown.variance = learned.dispersion() * (measured + believed + square(measured) * calls.doubt()) +
-                   square(evidence * believed) * stay.doubt();
-  return std::max(shown.surely(), least);
+                   square(believed) * stay.doubt();
+  return std::max(shown.surely(kSureOfShown), least);
 }
 
 }  // namespace
@@ -114,10 +117,10 @@ std::optional<TicketId> WaitingRoom::held_by(const UserKey& user) const {
 
 // The quantile of a gamma law with that mean and variance: of few calls, or of a rate that hardly
 // anything is known of, a normal law would promise too many.
-double CallsWithin::surely() const {
+double CallsWithin::surely(double quantile) const {
   if (!(mean > 0) || !(variance > 0)) return std::max(expected(), 0.0);
   const double shape = mean * mean / variance;
-  return std::min(mean / shape * gamma_quantile(shape, -kSure), most);
+  return std::min(mean / shape * gamma_quantile(shape, -quantile), most);
 }
 
 CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const {
@@ -154,7 +157,7 @@ CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const
 
 // Where nothing is said of sessions, they have to show that the places are reached, as well.
 double WaitingRoom::places_within(Milliseconds wait, const Lane& lane) const {
-  const double places = calls_within(wait, lane).surely();
+  const double places = calls_within(wait, lane).surely(kSure);
   const Learned& learned = lane.learned;
   if (terms_.expected_stay || !learned.stay().has_shown() || !has_begun()) return places;
   const double capacity = static_cast<double>(capacity_of(lane));

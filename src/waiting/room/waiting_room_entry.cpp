@@ -68,7 +68,7 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
   if (slot == kNoSlot || orders_.has_ended) return std::nullopt;
   heard(slot, now);
   Ticket& ticket = tickets_[slot];
-  if (!ticket.is_called()) return std::nullopt;
+  if (!ticket.is_called() || !has_resource(slot, now)) return std::nullopt;
   if (ticket.coming == Coming::fresh) lane(slot).learned.came();
   if (ticket.coming == Coming::away) {
     lane(slot).since.calls += 1;  // that it comes was not known
@@ -144,11 +144,13 @@ Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issu
   return {Use::renewed, begin(id, generation + 1, now).generation};
 }
 
-// The first pass is good for a slice, also over a restart.
+// The first pass is good for a slice, also over a restart. A later one shows a use that may not
+// have been written down.
 bool WaitingRoom::was_inside(const TicketId& id, std::uint32_t generation, Time issued,
                              Time now) const {
   const bool was_let_in = is_unspent(id, generation, issued, now) && now - issued <= kSlice;
-  return recovery_.covers(id, issued, now) && (generation > 0 || was_let_in);
+  const bool is_in_use = recovery_.age(issued, now) < kRenewAfter + terms_.idle;
+  return recovery_.covers(id, issued, now) && is_in_use && (generation > 0 || was_let_in);
 }
 
 // A first pass that has become neither a ticket nor a session that is over. Ends are remembered for

@@ -6,13 +6,6 @@
 
 namespace spillway::waiting {
 
-namespace {
-
-// Tickets that end in a tick once the room has: visitors wait for an answer meanwhile.
-constexpr std::size_t kEndedAtOnce = 4096;
-
-}  // namespace
-
 void WaitingRoom::hold_open(bool is_held) {
   orders_.is_held_open = is_held;
   ++orders_.changes;
@@ -42,8 +35,6 @@ void WaitingRoom::end_room(bool has_ended) {
   orders_.has_ended = has_ended;
   ++orders_.changes;
 }
-
-void WaitingRoom::end_some(Time now) { end_some(kEndedAtOnce, now); }
 
 void WaitingRoom::end_some(std::size_t most, Time now) {
   const auto last = static_cast<Slot>(std::min<std::size_t>(swept_ + most, tickets_.end()));

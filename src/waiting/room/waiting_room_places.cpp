@@ -11,12 +11,19 @@ namespace {
 
 constexpr std::size_t kListed = 1024;
 
+// While there was no process no session could be used.
+Time last_use(const Place& place, Time used_until, Time now) {
+  if (place.used == Time{}) return now;
+  return now - std::max(used_until - place.used, Milliseconds(0));
+}
+
 }  // namespace
 
 Place WaitingRoom::place_of(const TicketId& id, Time now) const {
-  if (const auto begun = sessions_.begun(id))
-    return with_allotment(
-        {.id = id, .kind = Place::Kind::session, .since = *begun, .user = users_.of(id)});
+  if (auto session = sessions_.place_of(id)) {
+    session->user = users_.of(id);
+    return with_allotment(*std::move(session));
+  }
   const Slot slot = find(id);
   if (slot != kNoSlot) return place_of_ticket(slot);
   const bool has_left = ended_.has_session(id, now);
@@ -39,7 +46,15 @@ Place WaitingRoom::place_of_ticket(Slot slot) const {
   return with_allotment(std::move(place));
 }
 
-std::optional<std::vector<TicketId>> WaitingRoom::take_changed() {
+void WaitingRoom::keep_journal() {
+  journal_.keep();
+  sessions_.keep_uses();
+}
+
+std::optional<std::vector<TicketId>> WaitingRoom::take_changed(bool with_uses) {
+  if (with_uses) {
+    for (const TicketId& id : sessions_.take_used()) journal_.note(id);
+  }
   Journal::Taken taken = journal_.take();
   if (!taken.is_complete) return std::nullopt;
   return std::move(taken.changed);
@@ -69,7 +84,7 @@ bool WaitingRoom::list(Listing& at, std::vector<Place>& places) const {
 
 void WaitingRoom::restore(const Written& written, Time now) {
   // A stamp becomes a ticket within its life, and its place goes by the time in it.
-  if (written.until != Time{}) recovery_.begin(written.until - kStampLife, now);
+  if (written.until != Time{}) recovery_.begin(written.until - kStampLife, written.until, now);
   std::vector<Time> begun;
   for (const Place* const each : by_tie(written.places)) {
     const Place& place = *each;
@@ -83,7 +98,7 @@ void WaitingRoom::restore(const Written& written, Time now) {
         begun.push_back(std::min(place.since, now));
         break;
       case Place::Kind::session:
-        if (restore_session(place, now))
+        if (restore_session(place, last_use(place, written.used_until, now), now))
           begun.push_back(std::min(place.since, now));
         else
           users_.release(place.id);
@@ -152,7 +167,7 @@ std::optional<Wish> WaitingRoom::wish_of(const Place& place) const {
 }
 
 // false: another session has its device, so it is over.
-bool WaitingRoom::restore_session(const Place& place, Time now) {
+bool WaitingRoom::restore_session(const Place& place, Time used, Time now) {
   Milliseconds most{0};
   if (!place.resource.empty()) {
     const Ask ask = parse_ask(place.ask).value_or(Ask{});
@@ -161,7 +176,7 @@ bool WaitingRoom::restore_session(const Place& place, Time now) {
     wish.duration_ms = static_cast<std::uint32_t>(most.count());
     if (!stock_.give_again(place.id, place.resource, wish)) return false;
   }
-  sessions_.restore(place.id, place.since, now, terms_, most);
+  sessions_.restore(place.id, place.since, used, now, terms_, most);
   return true;
 }
 

@@ -3,9 +3,10 @@
 // A reserved ticket counts as present: it is called when its turn comes. It is away if its visitor
 // was not heard of lately, or not since a restart. Whether and when an absent visitor comes is not
 // known. So no session is kept free for it, and other tickets are called at the same time; when it
-// comes it goes before them (Coming::at_door). Estimates expect as large a share of the absent as
-// came lately. Only some are called at a time, so that a visitor that comes finds room soon; the
-// others are passed over until fewer are called.
+// comes it goes before them (Coming::at_door). Nor is a resource kept: others get it, and a visitor
+// that comes and finds none is at its own place, before them (has_resource). Estimates expect as
+// large a share of the absent as came lately. Only some are called at a time, so that a visitor
+// that comes finds room soon; the others are passed over until fewer are called.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -58,21 +59,47 @@ Milliseconds WaitingRoom::kept_for(const Ticket& ticket) const {
   return ticket.is_reserved ? std::max(terms_.reserve.keep, kept) : kept;
 }
 
-// How many may be called while they are away. Sessions that are free would be idle otherwise.
-std::size_t WaitingRoom::away_at_once(const Lane& lane, std::size_t free) const {
-  const double share = kAwayShare * calls_within(terms_.reserve.claim, lane).expected();
-  return std::max({static_cast<std::size_t>(share), free, std::size_t{1}});
+// How many visitors that ask for such resources are let in within ReserveTerms::claim. Where no
+// calls were seen yet, by how long a session is asked for.
+double WaitingRoom::let_in_while_called(const Lane& lane, std::uint8_t kind) const {
+  const double all = calls_within(terms_.reserve.claim, lane).expected();
+  if (!hands_out()) return all;
+  const auto type = static_cast<std::uint8_t>(&lane - lanes_.data());
+  const Catalog& catalog = stock_.catalog();
+  const auto devices = static_cast<double>(catalog.devices_of(type));
+  const auto enough = static_cast<double>(catalog.devices_for(type, kind));
+  const Milliseconds stay = terms_.expected_stay.value_or(terms_.resources.usual_duration);
+  const double claims = static_cast<double>(terms_.reserve.claim.count());
+  const double ends =
+      devices * claims / static_cast<double>(std::max<std::int64_t>(stay.count(), 1));
+  return (lane.learned.knows_calls() ? all : std::min(all, ends)) * enough / devices;
+}
+
+// Not too many at a time, of those who ask for nothing else. What is free would be idle otherwise.
+bool WaitingRoom::may_call_away(std::size_t number, std::uint8_t kind, std::size_t free) const {
+  const Lane& lane = lanes_[number];
+  KindSet kinds = kAnyKind;
+  if (hands_out()) {
+    const auto type = static_cast<std::uint8_t>(number);
+    kinds = stock_.catalog().within(type, kind);
+    free = std::min(free, stock_.free(type, kind));
+  }
+  const auto share = static_cast<std::size_t>(kAwayShare * let_in_while_called(lane, kind));
+  return lane.called_away(kinds) < std::max({share, free, std::size_t{1}});
 }
 
 void WaitingRoom::pass_over(Slot slot) {
-  line(slot).set_present(member(slot), false);
-  lane(slot).passed_over.insert(key_of(slot, tickets_[slot], line(slot)));
+  const TieredLine::Member it = member(slot);
+  line(slot).set_present(it, false);
+  lane(slot).away_of(it.kind).passed_over.insert(key_of(slot, tickets_[slot], line(slot)));
 }
 
 // It is passed over no more. Whether it was.
 bool WaitingRoom::bring_forward(Slot slot) {
   const Ticket& ticket = tickets_[slot];
-  return ticket.is_reserved && lane(slot).passed_over.erase(key_of(slot, ticket, line(slot))) > 0;
+  if (!ticket.is_reserved) return false;
+  std::set<PassedOver>& its = lane(slot).away_of(member(slot).kind).passed_over;
+  return its.erase(key_of(slot, ticket, line(slot))) > 0;
 }
 
 // An absent ticket that has missed calls goes behind those that have missed fewer, so that visitors
@@ -86,13 +113,27 @@ void WaitingRoom::go_away(Slot slot) {
 // fewer calls goes before them.
 Slot WaitingRoom::take_turn(std::size_t free, std::size_t& steps) {
   const Slot next = next_in_line(free, steps);
-  for (const Lane& lane : lanes_) {
-    if (lane.passed_over.empty() || lane.called.away >= away_at_once(lane, free)) continue;
-    const PassedOver& first = *lane.passed_over.begin();
-    const bool is_later = next != kNoSlot && is_away(next) && tickets_[next].missed < first.missed;
-    return is_later ? next : first.slot;
+  for (std::size_t number = 0; number < lanes_.size(); ++number) {
+    const PassedOver* const first = first_passed_over(number, free);
+    if (first == nullptr) continue;
+    const bool is_later = next != kNoSlot && is_away(next) && tickets_[next].missed < first->missed;
+    return is_later ? next : first->slot;
   }
   return next;
+}
+
+// Of those that may be called; null: there is none.
+const PassedOver* WaitingRoom::first_passed_over(std::size_t number, std::size_t free) const {
+  const Lane& lane = lanes_[number];
+  const KindSet kinds = kinds_to_call(number);
+  const PassedOver* first = nullptr;
+  for (std::size_t n = 0; n < lane.kinds.size(); ++n) {
+    const std::set<PassedOver>& its = lane.kinds[n].passed_over;
+    if (its.empty() || (kinds >> n & 1) == 0 || (first != nullptr && *first < *its.begin()))
+      continue;
+    if (may_call_away(number, static_cast<std::uint8_t>(n), free)) first = &*its.begin();
+  }
+  return first;
 }
 
 // A reload. Without reservations those that there were have as long to come back as any visitor.

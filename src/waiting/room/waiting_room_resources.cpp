@@ -17,7 +17,9 @@ std::vector<Lane> WaitingRoom::lanes_of(const Terms& terms) const {
 
 bool WaitingRoom::has_all_lanes() const {
   return lanes_.size() == std::max<std::size_t>(stock_.catalog().types().size(), 1) &&
-         turn_.lane < lanes_.size();
+         turn_.lane < lanes_.size() && std::ranges::all_of(lanes_, [](const Lane& lane) {
+           return lane.kinds.size() <= kMostKinds;
+         });
 }
 
 Called WaitingRoom::called() const {
@@ -51,18 +53,37 @@ KindSet WaitingRoom::kinds_to_call(std::size_t lane) const {
   return hands_out() ? stock_.free_kinds(static_cast<std::uint8_t>(lane)) : kAnyKind;
 }
 
-Slot WaitingRoom::next_to_call(std::size_t lane) const {
-  return lanes_[lane].line.next(kinds_to_call(lane));
+// It is called, and comes. A reservation that was called while its visitor was away holds nothing.
+// It gets what is free if its turn is before all who are there; else it is back at its own place,
+// and has missed no call.
+bool WaitingRoom::has_resource(Slot slot, Time now) {
+  Ticket& ticket = tickets_[slot];
+  if (!hands_out() || stock_.of(ticket.id) != nullptr) return true;
+  TieredLine& its = line(slot);
+  its.set_present(member(slot), true);
+  const Slot first = its.next_at_page(kinds_to_call(lane_number(slot)));
+  const bool is_its_turn = first == slot || ticket.called == Call::by_hand;
+  if (is_its_turn && stock_.give(ticket.id, stock_.wish(slot))) {
+    its.set_present(member(slot), false);
+    return true;
+  }
+  lane(slot).learned.away_came();
+  prolong_own_wait(slot, now);
+  count_call(slot, -1);
+  ticket.called = Call::none;
+  heard(slot, now);
+  return false;
 }
 
 // Lanes take turns, so that none waits for another where the room's own caps are what binds.
 Slot WaitingRoom::next_in_line(std::size_t free, std::size_t& steps) {
   for (std::size_t n = 0; n < lanes_.size(); ++n) {
     const std::size_t number = (turn_.lane + n) % lanes_.size();
-    const Lane& its = lanes_[number];
-    const bool calls_away = its.called.away < away_at_once(its, free);
-    Slot next = next_to_call(number);
-    for (; next != kNoSlot && is_away(next) && !calls_away; next = next_to_call(number)) {
+    const TieredLine& line = lanes_[number].line;
+    const KindSet kinds = kinds_to_call(number);
+    Slot next = line.next(kinds);
+    for (; next != kNoSlot && is_away(next) && !may_call_away(number, member(next).kind, free);
+         next = line.next(kinds)) {
       if (steps == 0) return kNoSlot;
       --steps;
       pass_over(next);
@@ -168,7 +189,7 @@ void WaitingRoom::change_resources(const Terms& terms, Time now) {
     stock_.set_wish(each.slot, wish.value_or(Wish{}));
     line(each.slot).insert(member(each.slot), each.order);
     line(each.slot).set_present(member(each.slot), each.is_present);
-    if (tickets_[each.slot].is_reserved) line(each.slot).set_away(member(each.slot), true);
+    if (tickets_[each.slot].is_reserved) go_away(each.slot);
     tickets_[each.slot].told = {};
     journal_.note(tickets_[each.slot].id);
     if (!wish) end_ticket(each.slot, Ended::no_resource, now);
@@ -184,7 +205,7 @@ void WaitingRoom::count_types(Counts& counts) const {
     type.free = stock_.free(static_cast<std::uint8_t>(n));
     type.fulfilled = lane.fulfilled;
     type.in_use = sessions_of(lane);
-    type.called = lane.called.all();
+    type.called = lane.called.all() - lane.called.away;  // a resource is kept for these
   }
 }
 

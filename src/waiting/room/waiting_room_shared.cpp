@@ -103,7 +103,7 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
     if (is_over || sessions_.has(place.id)) continue;
     if (place.kind == Place::Kind::session) {
       stock_.take_back(place.id);  // of a ticket that is called: its session has another one
-      if (!restore_session(place, now)) {
+      if (!restore_session(place, now, now)) {
         if (slot != kNoSlot && tickets_[slot].is_called()) withdraw_call(slot, now);
         continue;
       }

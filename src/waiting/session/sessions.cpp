@@ -1,6 +1,7 @@
 #include "waiting/session/sessions.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace spillway::waiting {
 
@@ -34,12 +35,55 @@ std::optional<Stood> Sessions::take_back(const TicketId& id) {
   return stood;
 }
 
-void Sessions::restore(const TicketId& id, Time begun, Time now, const Terms& terms,
+void Sessions::restore(const TicketId& id, Time begun, Time used, Time now, const Terms& terms,
                        Milliseconds most) {
   begin(id, 1, now, terms, most);
   const Slot slot = find(id);
   pool_[slot].begun = std::min(begun, now);
+  pool_[slot].last_use = std::min(used, now);
   deadlines_.set(slot, due(pool_[slot], terms));
+}
+
+void Sessions::note_use(Slot slot, Time now, const Terms& terms) {
+  Record& record = pool_[slot];
+  record.last_use = now;
+  deadlines_.set(slot, due(record, terms));
+  if (uses_ && !std::exchange(record.is_in_uses, true)) uses_->push_back(slot);
+}
+
+void Sessions::keep_uses() {
+  uses_.emplace();
+  const std::vector<bool> taken = pool_.taken();
+  for (Slot slot = 0; slot < taken.size(); ++slot) {
+    if (!taken[slot]) continue;
+    pool_[slot].is_in_uses = true;
+    uses_->push_back(slot);
+  }
+}
+
+// A slot may be another's by now, which is noted by itself.
+std::vector<TicketId> Sessions::take_used() {
+  std::vector<TicketId> used;
+  if (!uses_) return used;
+  for (const Slot slot : *uses_) {
+    if (std::exchange(pool_[slot].is_in_uses, false)) used.push_back(pool_[slot].id);
+  }
+  uses_->clear();
+  return used;
+}
+
+std::optional<Place> Sessions::place_of(const TicketId& id) const {
+  const Slot slot = find(id);
+  if (slot == kNoSlot) return std::nullopt;
+  return place_at(slot);
+}
+
+Place Sessions::place_at(Slot slot) const {
+  const Record& record = pool_[slot];
+  return {.id = record.id,
+          .kind = Place::Kind::session,
+          .since = record.begun,
+          .used = record.last_use};
 }
 
 std::optional<Time> Sessions::begun(const TicketId& id) const {
@@ -51,9 +95,7 @@ std::optional<Time> Sessions::begun(const TicketId& id) const {
 Slot Sessions::list(Slot first, std::size_t most, std::vector<Place>& places) const {
   const auto last = static_cast<Slot>(std::min<std::size_t>(first + most, pool_.end()));
   for (Slot slot = first; slot < last; ++slot) {
-    const Record& record = pool_[slot];
-    if (find(record.id) == slot)
-      places.push_back({.id = record.id, .kind = Place::Kind::session, .since = record.begun});
+    if (find(pool_[slot].id) == slot) places.push_back(place_at(slot));
   }
   return last;
 }
@@ -75,8 +117,7 @@ Renewal Sessions::use(const TicketId& id, std::uint32_t generation, Time issued,
     return {Use::copied, generation};
   }
   record.stood.reset();
-  record.last_use = now;
-  deadlines_.set(slot, due(record, terms));
+  note_use(slot, now, terms);
   if (generation > record.newest) record.newest = generation;  // signed, so it was issued
   if (generation > record.used) {
     record.used = generation;
@@ -106,9 +147,7 @@ Renewal Sessions::use(const TicketId& id, std::uint32_t generation, Time issued,
 
 void Sessions::stay(const TicketId& id, Time now, const Terms& terms) {
   const Slot slot = find(id);
-  if (slot == kNoSlot) return;
-  pool_[slot].last_use = now;
-  deadlines_.set(slot, due(pool_[slot], terms));
+  if (slot != kNoSlot) note_use(slot, now, terms);
 }
 
 void Sessions::stay_all(Time now, const Terms& terms) {
@@ -128,8 +167,7 @@ std::optional<Session> Sessions::again(const TicketId& id, Time now, const Terms
   }
   record.stood.reset();
   if (is_late) record.issued = now;
-  record.last_use = now;
-  deadlines_.set(slot, due(record, terms));
+  note_use(slot, now, terms);
   return Session{record.id, record.newest, record.begun};
 }
 

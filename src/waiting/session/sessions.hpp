@@ -66,6 +66,8 @@ class Sessions {
   std::size_t size() const { return pool_.size(); }
   bool has(const TicketId& id) const { return find(id) != kNoSlot; }
   std::optional<Time> begun(const TicketId& id) const;
+  // nullopt: there is none of that id.
+  std::optional<Place> place_of(const TicketId& id) const;
   // Those of the slots from `first`, `most` slots at most. Returns the next one; end(): no more.
   Slot list(Slot first, std::size_t most, std::vector<Place>& places) const;
   Slot end_slot() const { return pool_.end(); }
@@ -81,10 +83,13 @@ class Sessions {
   std::optional<Stood> stood(const TicketId& id) const;
   // None may be taken back any more.
   void forget_stood();
-  // One that began before this process, of which a pass of any generation is in use. There is none
-  // of that id.
-  void restore(const TicketId& id, Time begun, Time now, const Terms& terms,
+  // One that began before this process, of which a pass of any generation is in use; `used`: as if
+  // its last use had been then. There is none of that id.
+  void restore(const TicketId& id, Time begun, Time used, Time now, const Terms& terms,
                Milliseconds most = {});
+  // From then on, those that were used since the last call, each once; in the first call all.
+  void keep_uses();
+  std::vector<TicketId> take_used();
   // There is one.
   Time end_of(const TicketId& id, const Terms& terms) const {
     return latest_end(pool_[find(id)], terms);
@@ -136,6 +141,7 @@ class Sessions {
     Time used_since_before{};  // and of the one before it
     std::optional<Stood> stood;
     std::uint32_t most_ms = 0;  // 0: Terms::session_ttl alone
+    bool is_in_uses = false;    // of this process
 
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
@@ -145,14 +151,17 @@ class Sessions {
   };
 
   Slot find(const TicketId& id) const { return pool_.find(id); }
+  Place place_at(Slot slot) const;
   static Time latest_end(const Record& record, const Terms& terms);
   static Time due(const Record& record, const Terms& terms);
   static std::optional<Ended> reason(const Record& record, Time now, const Terms& terms);
   static bool is_copy(const Record& record, std::uint32_t generation, Time now);
+  void note_use(Slot slot, Time now, const Terms& terms);
   void forget(Slot slot);
 
   IdentifiedPool<Record> pool_;
   Deadlines deadlines_;
+  std::optional<std::vector<Slot>> uses_;  // of this process
 };
 
 }  // namespace spillway::waiting

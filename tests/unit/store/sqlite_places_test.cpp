@@ -35,6 +35,7 @@ Place place(std::uint8_t n, Place::Kind kind = Place::Kind::ticket, Milliseconds
   made.is_reserved = kind == Place::Kind::ticket && n % 3 == 1;
   if (kind != Place::Kind::ended && n % 3 == 1) made.ask = "gpu;memory_gb=" + std::to_string(n);
   if (kind == Place::Kind::session && n % 3 == 1) made.resource = "gpu-" + std::to_string(n);
+  if (kind == Place::Kind::session) made.used = kNow + Milliseconds(n);
   if (kind != Place::Kind::ended && n % 2 == 1) made.user.bytes[3] = n;
   return made;
 }
@@ -55,7 +56,7 @@ PlacesRead read(PlaceStore& store) {
 }
 
 void write(PlaceStore& store, const std::vector<PlaceChanges>& changes, Time until = kNow) {
-  const auto failure = store.write(changes, until);
+  const auto failure = store.write(changes, until, until - Milliseconds(7));
   if (failure) FAIL(failure->text);
 }
 
@@ -86,14 +87,14 @@ int fill_and_recover_places(const path& file) {
       places.push_back(made);
     }
     const std::vector<PlaceChanges> changes{{"sale", false, places}};
-    failure = opened.store->write(changes, kNow);
+    failure = opened.store->write(changes, kNow, kNow);
     if (!failure) kept += places.size();
   }
   if (!failure || failure->kind != Failure::Kind::full) return 2;
   limit.rlim_cur = RLIM_INFINITY;
   ::setrlimit(RLIMIT_FSIZE, &limit);
   const std::vector<PlaceChanges> one{{"other", false, {place(1)}}};
-  if (opened.store->write(one, kNow)) return 3;
+  if (opened.store->write(one, kNow, kNow)) return 3;
   PlacesRead all;
   if (opened.store->read(all)) return 4;
   return all.rooms["sale"].size() == kept && all.rooms["other"].size() == 1 ? 0 : 5;
@@ -117,6 +118,7 @@ TEST_CASE("places, the secret and the time come back as they were written") {
   PlacesRead all = read(*opened.store);
   CHECK(all.secrets == waiting::first_secrets(kSecret));  // that of the first time
   CHECK(all.until == kNow + Milliseconds(100));
+  CHECK(all.used_until == kNow + Milliseconds(93));
   CHECK(all.rooms["sale"] == std::vector<Place>{place(1, Place::Kind::session),
                                                 place(2, Place::Kind::session), place(3)});
   CHECK(all.rooms["course"] == std::vector<Place>{place(1)});
@@ -158,8 +160,9 @@ TEST_CASE("a file of the first version is taken over: its places have nothing of
   run("ALTER TABLE places DROP COLUMN place");
   run("ALTER TABLE places DROP COLUMN tie");
   run("ALTER TABLE places DROP COLUMN reserved");
+  run("ALTER TABLE places DROP COLUMN used");
   run("DROP TABLE orders");
-  for (const char* const column : {"number", "since", "former", "lasting"})
+  for (const char* const column : {"number", "since", "former", "lasting", "used_until"})
     run((std::string("ALTER TABLE settings DROP COLUMN ") + column).c_str());
   run("PRAGMA user_version = 1");
   sqlite3_close(database);
@@ -171,7 +174,10 @@ TEST_CASE("a file of the first version is taken over: its places have nothing of
   without.order.reset();
   without.tie = 0;
   without.is_reserved = false;
-  CHECK(read(*store).rooms["sale"] == std::vector<Place>{without, place(8, Place::Kind::session)});
+  Place unknown = place(8, Place::Kind::session);
+  unknown.used = {};
+  CHECK(read(*store).rooms["sale"] == std::vector<Place>{without, unknown});
+  CHECK(read(*store).used_until == Time{});
   write(*store, {{"sale", false, {place(9)}}});
   CHECK(read(*store).rooms["sale"].back() == place(9));
 }

@@ -31,6 +31,15 @@ inline Terms lab_terms() {
   return terms;
 }
 
+inline constexpr Milliseconds kLabPoll{1'000};
+inline Terms lab_with_reservations() {
+  Terms terms = lab_terms();
+  terms.shortest_poll = terms.longest_poll = kLabPoll;
+  terms.reserve = {.keep = 24 * kHour, .claim = kHour / 4, .anonymous = true};
+  terms.max_wait = 24 * kHour;
+  return terms;
+}
+
 inline Ask ask_for(std::string type, std::uint32_t memory_gb = 0, Milliseconds duration = {}) {
   Ask ask{.type = std::move(type), .sizes = {}, .duration = duration};
   if (memory_gb > 0) ask.sizes.push_back({"memory_gb", memory_gb});

@@ -17,7 +17,9 @@ namespace {
 class Disk {
  public:
   void write(WaitingRoom& room, Time now) {
-    const auto changed = room.take_changed();
+    const bool with_uses = now - used_until_ >= Milliseconds(1'000);
+    if (with_uses) used_until_ = now;
+    const auto changed = room.take_changed(with_uses);
     std::vector<Place> places;
     if (changed) {
       room.look_up(*changed, now, places);
@@ -30,7 +32,7 @@ class Disk {
     until_ = now;
   }
   Written read() const {
-    Written written{until_, {}};
+    Written written{until_, {}, {}, used_until_};
     for (const auto& [id, place] : places_) written.places.push_back(place);
     return written;
   }
@@ -43,7 +45,7 @@ class Disk {
 
  private:
   std::map<TicketId, Place> places_;
-  Time until_{};
+  Time until_{}, used_until_{};
 };
 
 struct Lost {
@@ -317,7 +319,8 @@ TEST_CASE("missed calls and the beginnings of sessions are remembered") {
   room.tick(now += kTick, kHealthy);
   REQUIRE(room.claim(id_of(1), now));
   disk.write(room, now);
-  CHECK(disk.find(id_of(1)) == Place{.id = id_of(1), .kind = Place::Kind::session, .since = now});
+  Place inside{.id = id_of(1), .kind = Place::Kind::session, .since = now, .used = now};
+  CHECK(disk.find(id_of(1)) == inside);
 
   WaitingRoom next(terms);
   next.restore(disk.read(), now + Milliseconds(59'000));

@@ -262,7 +262,7 @@ TEST_CASE("a webhook goes to a route with defer, from which clients may be kept"
                 "$.routes[0].internal", "none without defer");
 }
 
-TEST_CASE("a reservation needs a webhook that tells of it, and goes with no resource") {
+TEST_CASE("a reservation needs a webhook that tells of it, also where resources are handed out") {
   const auto reserving = [](const std::string& more, const std::string& reserve = "{}") {
     return with(
         R"("routes":[{"name":"sale","match":{"path":"/sale/**"},"waiting_room":{"reserve":)" +
@@ -277,11 +277,11 @@ TEST_CASE("a reservation needs a webhook that tells of it, and goes with no reso
   CHECK_FALSE(room_of(config).tickets.reserve->anonymous);
   CHECK_FALSE(room_of(load_good(route("{}"))).tickets.reserve);
   load_good(reserving(told(R"(,"events":["called","reserved"])")));
+  load_good(reserving(told("") + R"(,"resources":[{"type":"gpu","count":1}])"));
   const std::string path = kPath + ".reserve";
   check_problem(reserving(""), path, "webhook, which is missing");
   check_problem(reserving(told(R"(,"events":["reserved"])")), path, "needs the event called");
   check_problem(reserving(told(R"(,"events":["called"])")), path, "needs the event reserved");
-  check_problem(reserving(told("") + R"(,"resources":[{"type":"gpu","count":1}])"), path, "away");
   check_problem(reserving(told(""), R"({"keep_ms":200000})"), path + ".keep_ms", "at least");
   check_problem(reserving(told(""), R"({"claim_ms":60000})"), path + ".claim_ms", "at least");
   check_problem(reserving(told(""), R"({"keep_ms":43200001})"), path + ".keep_ms", "43200000");

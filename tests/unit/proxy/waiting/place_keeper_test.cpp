@@ -41,7 +41,7 @@ TEST_CASE("when the clock was set back far, that a secret signs is moved back wi
   {
     const auto store = open_at(file);
     REQUIRE(!store->keep(secrets));
-    REQUIRE(!store->write({}, now + kBack));
+    REQUIRE(!store->write({}, now + kBack, {}));
   }
   {
     PlaceKeeper keeper(context, [](const store::Failure&) {});
@@ -66,7 +66,7 @@ TEST_CASE(
     const waiting::Place ended{.id = {{2}}, .kind = waiting::Place::Kind::ended, .since = until};
     const std::vector<store::PlaceChanges> changes{{"sale", false, {place, ended}},
                                                    {"shop", false, {}, waiting::Orders{}}};
-    REQUIRE(!store->write(changes, until));
+    REQUIRE(!store->write(changes, until, until));
     store::PlacesRead before;
     REQUIRE(!store->read(before));
     REQUIRE(before.rooms.size() == 1);
