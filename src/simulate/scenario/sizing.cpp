@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <utility>
 
 #include "simulate/recording/figures.hpp"
 
@@ -164,6 +165,17 @@ std::string about(const Size& size) {
          " of it";
 }
 
+std::optional<config::Problem> bound_below_slots(const Scenario& scenario) {
+  const config::Upstream& upstream = scenario.config.upstreams[index(scenario.upstream)];
+  const config::Concurrency& concurrency = upstream.dispatch.concurrency;
+  if (!concurrency.search || concurrency.most >= scenario.backend.slots) return std::nullopt;
+  return config::Problem{
+      config::element("$.upstreams", index(scenario.upstream)) + ".dispatch.concurrency.max",
+      std::to_string(concurrency.most) + " is below the backend's " +
+          std::to_string(scenario.backend.slots) +
+          " slots: no higher limit is tried, the others stay idle"};
+}
+
 config::Problems contradictions(const Scenario& scenario, bool knows_slots) {
   const config::Upstream& upstream = scenario.config.upstreams[index(scenario.upstream)];
   const std::string path = config::element("$.upstreams", index(scenario.upstream));
@@ -176,7 +188,8 @@ config::Problems contradictions(const Scenario& scenario, bool knows_slots) {
   }
   const config::Concurrency& concurrency = upstream.dispatch.concurrency;
   const std::uint32_t slots = scenario.backend.slots, limit = concurrency.most;
-  if (knows_slots && (concurrency.search ? limit < slots : limit != slots)) {
+  if (auto bound = bound_below_slots(scenario)) out.push_back(std::move(*bound));
+  if (knows_slots && !concurrency.search && limit != slots) {
     out.push_back({path + ".dispatch.concurrency",
                    std::to_string(limit) +
                        (limit > slots ? " is above the backend's " : " is below the backend's ") +
