@@ -58,6 +58,19 @@ double chance_below(double x, double sigma) {
   return std::erfc(-z / std::numbers::sqrt2) / 2;
 }
 
+// A longest wait that is told, of the highest class, within which hardly a slot comes free. At
+// three times the mean time between two, one of twenty waits in vain for the next one.
+std::optional<config::Problem> short_wait(const Scenario& scenario) {
+  const config::TrafficClass& one = scenario.config.classes.front();
+  const Milliseconds wait = std::min(one.max_wait, one.sla);
+  const double each = to_seconds(scenario.backend.service) / scenario.backend.slots;
+  if (one.stretches || wait == Milliseconds{0} || to_seconds(wait) >= 3 * each) return std::nullopt;
+  const bool is_sla = one.sla < one.max_wait;
+  return config::Problem{config::element("$.classes", 0) + (is_sla ? ".sla_ms" : ".max_wait_ms"),
+                         std::to_string(wait.count()) + " is short where a slot is free every " +
+                             latency_text(each) + ": many wait in vain"};
+}
+
 // Of the lowest stage that has one.
 std::optional<Milliseconds> latency_threshold(const config::Overload& overload) {
   if (overload.stages.empty()) return overload.enter.latency_p95;
@@ -213,6 +226,7 @@ config::Problems contradictions(const Scenario& scenario, bool knows_slots) {
     out.push_back({path + ".overload.mode", "shadow: nothing is refused, only counted"});
   }
   note(".response_timeout_ms", upstream.response_timeout, "they are given up");
+  if (auto wait = short_wait(scenario)) out.push_back(std::move(*wait));
   for (std::size_t n = 0; n < scenario.config.routes.size(); ++n) {
     const auto& room = scenario.config.routes[n].waiting_room;
     if (!room || room->opening.at.empty()) continue;
