@@ -36,8 +36,7 @@ struct Limits {
   std::uint64_t header_bytes = 65536;
   std::uint64_t body_bytes = 104857600;
   std::uint32_t connections = 10000;
-  Milliseconds header_timeout{10000};
-  Milliseconds idle_timeout{60000};
+  Milliseconds header_timeout{10000}, idle_timeout{60000};
   Milliseconds drain_delay{0}, drain_timeout{30000};
   std::optional<std::uint32_t> connections_per_address;  // default: no cap; not for trusted peers
   std::uint64_t min_rate_bytes = 240;                    // per second, of a body; 0: any
@@ -57,7 +56,8 @@ struct TrafficClass {
   std::uint32_t max_queue = 128;
   Milliseconds sla{1000};  // deadline for the slot of a request whose route has none
   Milliseconds max_wait{100};
-  std::uint32_t reserved = 0;                 // slots only this class may take
+  bool stretches = false;      // max_wait and sla, where slots are held for long; load() sets it
+  std::uint32_t reserved = 0;  // slots only this class may take
   std::optional<std::uint32_t> max_inflight;  // slots it may hold at most; default: no cap
   // Guaranteed share of the turns while it has a waiter, [0, 1); unset counts as 0. load() sets it.
   std::optional<double> min_share;

@@ -72,8 +72,8 @@ void tell_classification(ExplainedLines& lines, const config::Config& config,
   const config::Upstream& upstream = config.upstreams[index(classification.upstream)];
   auto& upstream_line = lines.add("upstream");
   const config::Concurrency& slots = upstream.dispatch.concurrency;
-  upstream_line << upstream.name << ", " << (slots.search ? "up to " : "") << slots.most
-                << " slots:";
+  upstream_line << upstream.name << ", " << (slots.search ? "up to " : "") << slots.most << " slots"
+                << (slots.search ? " (dispatch.concurrency.max):" : ":");
   for (const std::string& server : upstream.servers) upstream_line << ' ' << server;
   if (upstream.servers.size() > 1) upstream_line << " by " << config::name(upstream.balance);
 

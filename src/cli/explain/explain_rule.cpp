@@ -3,6 +3,7 @@
 
 #include "cli/explain/explain_sections.hpp"
 #include "config/choices.hpp"
+#include "config/defaults.hpp"
 #include "overload/admission/decide.hpp"
 
 namespace spillway {
@@ -140,6 +141,9 @@ void tell_hard_limits(ExplainedLines& lines, const RuledRequest& request) {
   lines.add("") << "(" << its_class.max_queue << " places) is full and no lower class gives up a "
                 << "place, or when its class has a waiter already";
   lines.add("") << "and the predicted wait is longer than that.";
+  if (its_class.stretches)
+    lines.add("") << "Where few slots are held for more than " << config::kUsualHold.count()
+                  << " ms in quiet, it waits for longer in proportion.";
   tell_order(lines, request);
 }
 

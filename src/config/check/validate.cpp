@@ -64,6 +64,7 @@ class Validator {
     check_evict(config.dispatch, "$.dispatch.evict", config);
     check_overload(config.overload, "$.overload");
     check_lanes(config);
+    note_told_waits(config);
     check_min_shares(config);
     for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
       const std::string path = element("$.upstreams", i);
@@ -287,6 +288,14 @@ class Validator {
         findings_.report_order(exit_path, number_text(*exit[i].value), "below", enter_path,
                                number_text(*enter[i].value));
       }
+    }
+  }
+
+  // What the file names always holds.
+  void note_told_waits(Config& config) {
+    for (std::size_t i = 0; i < config.classes.size(); ++i) {
+      const std::string path = element("$.classes", i);
+      config.classes[i].stretches = !is_given(path + ".max_wait_ms") && !is_given(path + ".sla_ms");
     }
   }
 

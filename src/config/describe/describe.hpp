@@ -65,8 +65,11 @@ void describe(Visitor& visit, TrafficClass& x) {
         "class's.");
   visit("sla_ms", x.sla, Range{1, kHour},
         "Deadline for the slot of a request whose route has none.");
-  visit("max_wait_ms", x.max_wait, Range{0, kHour},
-        "Longest wait for a slot; the default is the lowest class's.");
+  visit(
+      "max_wait_ms", x.max_wait, Range{0, kHour},
+      "Longest wait for a slot; the default is the lowest class's. If neither it nor sla_ms is "
+      "given, both are longer, in proportion, where a slot is held for more than 250 ms in quiet, "
+      "or of more than 20 slots for more than 12.5 ms times their number.");
   visit("reserved", x.reserved, Range{0, 1'000'000},
         "Slots of each upstream that only this class may take.");
   visit("max_inflight", x.max_inflight, Range{1, 1'000'000},

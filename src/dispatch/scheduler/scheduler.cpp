@@ -33,7 +33,7 @@ bool is_clients_deadline(const Waiter& waiter) {
   return waiter.deadline < waiter.operators_deadline;
 }
 
-Duration longest_wait(std::span<const config::TrafficClass> classes) {
+Duration longest_of(std::span<const config::TrafficClass> classes) {
   Duration longest{0};
   for (const config::TrafficClass& one : classes)
     longest = std::max(longest, Duration(one.max_wait));
@@ -71,12 +71,14 @@ Scheduler::Scheduler(const config::Dispatch& settings,
       min_shares_(classes, discipline_->shares_by_cost()),
       queues_(classes),
       boost_(settings.target_wait),
-      target_wait_(settings.target_wait, longest_wait(classes), adapts) {
+      target_wait_(settings.target_wait, longest_of(classes), adapts) {
   dynamic_weights_ = settings.dynamic_weights && discipline_->shares_by_weight();
   for (std::size_t i = 0; i < classes.size(); ++i) {
     Class& c = classes_[i];
     c.max_queue = classes[i].max_queue;
     c.max_wait = classes[i].max_wait;
+    c.sla = classes[i].sla;
+    c.stretches = classes[i].stretches;
     c.reserved = classes[i].reserved;
     c.max_inflight = classes[i].max_inflight.value_or(slots_.total);
     c.weight = discipline_->weight(static_cast<ClassId>(i));
@@ -107,11 +109,12 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
     return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
   queues_.set_newest_first(terms.traffic_class, terms.newest_first);
   const std::uint32_t ahead = queued(terms.traffic_class);
+  const Bounds its = bounds(c, terms);
   // Waiting, it must start in time for its answer.
-  set_deadline(waiter, earlier_of(terms.deadline, before(answer_by, terms.takes)));
+  set_deadline(waiter, earlier_of(its.deadline, before(answer_by, terms.takes)));
   if (waiter.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
   const Duration patience =
-      std::min(terms.max_wait, waiter.deadline == kNever ? Duration::max() : waiter.deadline - now);
+      std::min(its.max_wait, waiter.deadline == kNever ? Duration::max() : waiter.deadline - now);
   Newcomer newcomer{.traffic_class = terms.traffic_class,
                     .ahead = queues_.of(terms.traffic_class).turns_before(waiter),
                     .now = now,
@@ -124,9 +127,8 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   if (seconds && ahead > 0) {
     if (drops_late && *waiter.predicted_wait > part_of(patience, terms.certainty))
       return refuse(waiter, Reason::queue_wait_risk, c.totals.wait_risk);
-    const std::optional<Duration> most = terms.up_to_target_wait
-                                             ? target_wait(terms.traffic_class, terms.max_wait)
-                                             : terms.short_wait;
+    const std::optional<Duration> most =
+        terms.up_to_target_wait ? target_wait(terms.traffic_class, its.max_wait) : terms.short_wait;
     if (most && *waiter.predicted_wait > *most)
       return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
   }
@@ -161,6 +163,7 @@ void Scheduler::give_back(ClassId served_as, Duration held, TimePoint at, bool f
   if (c.running < c.reserved) ++slots_.open_reserved;
   slots_.changed = now;
   hold_.record(held, now);
+  quiet_hold_.record(held, queued_ == 0 && 2 * slots_.running < slots_.total, now);
 }
 
 Waiter* Scheduler::next(TimePoint at) {
@@ -219,7 +222,7 @@ Waiter* Scheduler::expire(TimePoint at) {
 bool Scheduler::downgrade(Waiter& waiter, TimePoint now) {
   const std::size_t lower = index(waiter.served_as) + 1;
   if (lower == classes_.size() || waiter.deadline <= now || !has_room(lower)) return false;
-  Duration patience = classes_[lower].max_wait;
+  Duration patience = longest_wait(classes_[lower]);
   if (waiter.deadline != kNever) patience = std::min(patience, waiter.deadline - now);
   if (patience <= Duration{0}) return false;
   const auto id = static_cast<ClassId>(lower);
@@ -275,9 +278,7 @@ TimePoint Scheduler::advance(TimePoint now) {
   slots_.shared_seconds += slots_.shared() * to_seconds(now - last_);
   busy_ += slots_.running * to_seconds(now - last_);
   background_.busy += slots_.for_jobs * to_seconds(now - last_);
-  // A slot that is kept does not idle: no wait of another class fills it.
-  target_wait_.advance(busy_ + slots_.kept_seconds,
-                       slots_.total - std::min(slots_.elsewhere, slots_.total), now);
+  adapt_target_wait(now);
   return last_ = now;
 }
 

@@ -21,6 +21,7 @@
 #include "config/config.hpp"
 #include "dispatch/discipline/discipline.hpp"
 #include "dispatch/discipline/min_share.hpp"
+#include "dispatch/estimate/quiet_hold.hpp"
 #include "dispatch/estimate/wait_prediction.hpp"
 #include "dispatch/queue/class_queue.hpp"
 #include "dispatch/queue/deadline_wheel.hpp"
@@ -34,6 +35,9 @@ namespace spillway::dispatch {
 struct Terms {
   ClassId traffic_class{};
   DueTime deadline;
+  // Set if it is the class's (its sla_ms), which follows how long slots are held: the client's own
+  // (kNever: it has none).
+  std::optional<TimePoint> clients_deadline;
   // Until when its answer is of use; its route takes `takes` usually and `takes_at_least` in any
   // case (zero: not known). It is refused when it must start later than that, at once or before a
   // wait. Not with Late::process_with_tag.
@@ -124,6 +128,9 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
+  // Of the same upstream, with the former configuration.
+  void continue_from(const Scheduler& former) { quiet_hold_ = former.quiet_hold_; }
+
   // `waiter` is idle. Granted: it holds a slot. Queued: next(), expire() or another's
   // Offer::evicted will return it, unless it is cancelled. Refused: it is idle again.
   Offer offer(Waiter& waiter, const Terms& terms, TimePoint now);
@@ -199,7 +206,8 @@ class Scheduler {
  private:
   struct Class {
     std::uint32_t max_queue = 0;
-    Duration max_wait{0};  // of those downgraded into it
+    Duration max_wait{0}, sla{0};
+    bool stretches = false;
     std::uint32_t running = 0;
     std::uint32_t reserved = 0;
     std::uint32_t max_inflight = 0;
@@ -235,6 +243,12 @@ class Scheduler {
     }
   };
 
+  // Of one request's wait, as far as they do not follow from its answer's deadline.
+  struct Bounds {
+    DueTime deadline;
+    Duration max_wait;
+  };
+
   // What no client waits for and has time.
   struct Background {
     IntrusiveList<Waiter, InClassQueue> waiters;  // in their order
@@ -242,6 +256,10 @@ class Scheduler {
   };
 
   TimePoint advance(TimePoint now);
+  double stretch(const Class& c) const;
+  Duration longest_wait(const Class& c) const;
+  Bounds bounds(const Class& c, const Terms& terms) const;
+  void adapt_target_wait(TimePoint now);
   Offer offer_in_background(Waiter& waiter, const Terms& terms, TimePoint now);
   bool may_start(const Class& c) const;
   static bool is_at_cap(const Class& c) { return c.running + c.elsewhere >= c.max_inflight; }
@@ -275,6 +293,7 @@ class Scheduler {
   DynamicWeight boost_;
   TargetWait target_wait_;
   HoldTime hold_;
+  QuietHold quiet_hold_;
   DeadlineWheel wheel_;
   WheelList due_;  // out of their class queue, to be collected by expire()
   Background background_;

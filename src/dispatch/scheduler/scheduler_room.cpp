@@ -1,7 +1,47 @@
-// Room in the queues: capacity that a higher class borrows of a lower one, and eviction.
+// Room in the queues: for how long, capacity that a higher class borrows of a lower one, eviction.
+#include <algorithm>
+
+#include "config/defaults.hpp"
 #include "dispatch/scheduler/scheduler.hpp"
 
 namespace spillway::dispatch {
+
+// How many times as long as configured its requests wait. By how long slots are held in quiet: a
+// stalled upstream, or one that is asked for too much, is not to be waited for any longer.
+double Scheduler::stretch(const Class& c) const {
+  if (!c.stretches) return 1;
+  const double usual =
+      to_seconds(config::kUsualHold) * std::max(1.0, slots_.total / config::kFewSlots);
+  return std::clamp(quiet_hold_.seconds().value_or(0) / usual, 1.0, config::kMostStretch);
+}
+
+Duration Scheduler::longest_wait(const Class& c) const {
+  const double times = stretch(c);
+  return times > 1 ? from_seconds(times * to_seconds(c.max_wait)) : c.max_wait;
+}
+
+Scheduler::Bounds Scheduler::bounds(const Class& c, const Terms& terms) const {
+  Bounds its{terms.deadline, terms.max_wait};
+  // While clients leave before they are served, the newest goes first, and they would wait in vain.
+  const double more = terms.newest_first ? 0 : stretch(c) - 1;
+  if (more <= 0) return its;
+  // Not of one that waits for as long as it takes.
+  if (terms.max_wait <= c.max_wait) its.max_wait += from_seconds(more * to_seconds(c.max_wait));
+  if (terms.clients_deadline)
+    its.deadline = {its.deadline.operators + from_seconds(more * to_seconds(c.sla)),
+                    *terms.clients_deadline};
+  return its;
+}
+
+void Scheduler::adapt_target_wait(TimePoint now) {
+  if (!target_wait_.is_due(now)) return;
+  Duration longest{0};
+  for (const Class& c : classes_) longest = std::max(longest, longest_wait(c));
+  target_wait_.set_longest(longest);
+  // A slot that is kept does not idle: no wait of another class fills it.
+  target_wait_.advance(busy_ + slots_.kept_seconds,
+                       slots_.total - std::min(slots_.elsewhere, slots_.total), now);
+}
 
 // Evicting lets a higher class borrow queue capacity of a lower one. A class may use its own
 // capacity except what is lent: the waiters of a class and all below it never exceed the sum of

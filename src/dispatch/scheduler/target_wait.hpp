@@ -53,6 +53,12 @@ class TargetWait {
   // A request was refused for lack of room.
   void refused() { has_refused_ = true; }
 
+  // Whether advance() would do anything.
+  bool is_due(TimePoint now) const { return !began_ || now >= *began_ + kPeriod; }
+
+  // The longest wait of any class is this from now on.
+  void set_longest(Duration longest) { most_ = std::max(configured_, longest / 2); }
+
   // `now` never goes back. `busy` is the integral of slots in use over time, in seconds; `slots` is
   // how many there are. Call it before `busy` or `slots` change by much; it does nothing but at the
   // end of a period.

@@ -221,6 +221,21 @@ void Log::errors_of_one_source_ended(std::string_view upstream,
   write(Level::info, line.members());
 }
 
+void Log::limit_at_max(std::string_view upstream, std::uint32_t max,
+                       const overload::OverloadSignals& signals) {
+  JsonLine line = event(Level::warn, "limit_at_max");
+  line.text("upstream", upstream).integer("max", max);
+  add_signals(line, signals);
+  write(Level::warn, line.members());
+}
+
+void Log::limit_at_max_ended(std::string_view upstream, const overload::OverloadSignals& signals) {
+  JsonLine line = event(Level::info, "limit_at_max_ended");
+  line.text("upstream", upstream);
+  add_signals(line, signals);
+  write(Level::info, line.members());
+}
+
 void Log::drain_delay(std::size_t connections, Milliseconds delay) {
   write(Level::info, event(Level::info, "drain_delay")
                          .integer("connections", connections)

@@ -140,6 +140,10 @@ class Log {
   void errors_of_one_source(std::string_view upstream, const overload::OverloadSignals& signals);
   void errors_of_one_source_ended(std::string_view upstream,
                                   const overload::OverloadSignals& signals);
+  // The limit that is found stands at `max`, and more is offered. The second: no longer.
+  void limit_at_max(std::string_view upstream, std::uint32_t max,
+                    const overload::OverloadSignals& signals);
+  void limit_at_max_ended(std::string_view upstream, const overload::OverloadSignals& signals);
   void drain_delay(std::size_t connections, Milliseconds delay);
   void draining(std::size_t connections, Milliseconds timeout);
   void stopped(Duration uptime);

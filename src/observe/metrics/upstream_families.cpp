@@ -271,6 +271,11 @@ Families regulation_families(const Page& page) {
                              "while that keeps the tail latency under its threshold; without the "
                              "parts of servers that are lost."),
                        [](const Upstream& u) { return u.effective_limit; }),
+      page.by_upstream(
+          gauge("spillway_limit_at_max",
+                "1: the limit that concurrency auto found has stood at spillway_concurrency_limit, "
+                "its max, for a while, and more is offered: the upstream might do more."),
+          [](const Upstream& u) { return int{u.is_limit_at_max}; }),
       page.by_upstream(gauge("spillway_newest_first",
                              "1 while the newest waiter of a class goes first instead of the "
                              "oldest (dispatch.overload_order)."),

@@ -217,6 +217,7 @@ class Report {
               {"present_target_wait_ms", rounded_ms(now.target_wait)},
               {"concurrency", now.concurrency_limit},
               {"effective_limit", now.effective_limit},
+              {"limit_at_max", now.is_limit_at_max},
               {"inflight", now.inflight},
               {"queued", queued}}},
             {"classes", std::move(classes)},

@@ -110,6 +110,7 @@ struct UpstreamSnapshot {
   Reason reason = Reason::none;
   Duration in_state{};  // how long it has been in this state
   overload::OverloadSignals signals;
+  bool is_limit_at_max = false;  // the one that is found, while more is offered
   std::vector<TransitionCount> transitions;
   bool is_live = true;                  // for /readyz
   std::uint32_t open_circuits = 0;      // of its servers, over all workers: those not closed

@@ -25,6 +25,7 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       regulator_(upstream.overload, upstream.dispatch.concurrency, least_limit(config),
                  upstream.response_timeout),
       unmet_(upstream.overload),
+      at_max_(upstream.dispatch.concurrency),
       moves_(upstream.overload.mode == config::Mode::enforce),
       budgets_(upstream.overload),
       order_(upstream.dispatch, config.classes.size()),
@@ -32,10 +33,9 @@ Controller::Controller(const config::Config& config, const config::Upstream& ups
       shares_(upstream.overload, config.classes.size()),
       rules_(config, upstream),
       share_(config),
-      source_(upstream.overload),
-      plan_(std::make_shared<const AdmissionPlan>(State::normal, Reason::none,
-                                                  rules_.of(State::normal))),
-      plan_elsewhere_(plan_) {
+      source_(upstream.overload) {
+  plans_.here = plans_.elsewhere =
+      std::make_shared<const AdmissionPlan>(State::normal, Reason::none, rules_.of(State::normal));
   if (const auto& search = upstream.dispatch.concurrency.search) {
     found_ = make_limit(*search, least_limit(config), upstream.overload.mode);
     const bool has_turns = search->law == config::LimitLaw::paired_dither;
@@ -52,6 +52,7 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
     found_->continue_from(*former.found_);
   else if (found_)
     found_->restart(former.limit());
+  if (found_) at_max_.continue_from(former.at_max_);
   order_.continue_from(former.order_);
   scope_.continue_from(former.scope_);
   shares_.continue_from(former.shares_);
@@ -115,13 +116,13 @@ ShedLevels Controller::levels_elsewhere() const {
 void Controller::make_plans(std::shared_ptr<const TenantExcess> tenants, bool is_quiet,
                             QueueOrder order) {
   const auto& rules = rules_.of(state());
-  plan_ = std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants),
-                                                levels(), is_quiet, order);
+  plans_.here = std::make_shared<const AdmissionPlan>(state(), cause(), rules, std::move(tenants),
+                                                      levels(), is_quiet, order);
   const ShedLevels elsewhere = levels_elsewhere();
-  plan_elsewhere_ = elsewhere == plan_->levels()
-                        ? plan_
-                        : std::make_shared<const AdmissionPlan>(state(), cause(), rules, nullptr,
-                                                                elsewhere, is_quiet, order);
+  plans_.elsewhere = elsewhere == plans_.here->levels()
+                         ? plans_.here
+                         : std::make_shared<const AdmissionPlan>(state(), cause(), rules, nullptr,
+                                                                 elsewhere, is_quiet, order);
 }
 
 // Whether the upstream's signals are low because requests are held back.
@@ -163,6 +164,7 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   const bool was_futile = is_futile();
   follow_rotation(input.rotation, now);
   const std::optional<LimitSample> sample = sampler_.take(limited, signals_, now);
+  if (found_ && sample) result.at_max = at_max_.step(found_->limit(), *sample);
   move_limit(input, sample, now);
   result.limit = limit();
   scope_.step(signals_.offered_load,
@@ -184,14 +186,14 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   std::shared_ptr<const TenantExcess> tenants;
   if (fairness_ && state() != State::normal) tenants = share_.judge(input.tenants, *rules, cause());
   const bool is_quiet = state() == State::normal && signals_.is_low_load();
-  const bool is_as_before = state() == plan_->state() && is_quiet == plan_->is_quiet() &&
-                            order == plan_->order() && cause() == plan_->cause() &&
-                            levels() == plan_->levels() &&
-                            levels_elsewhere() == plan_elsewhere_->levels() && tenants == nullptr &&
-                            plan_->tenants() == nullptr;
-  if (is_as_before && (!others_lag || plan_elsewhere_ == plan_)) return result;
+  const bool is_as_before = state() == plans_.here->state() &&
+                            is_quiet == plans_.here->is_quiet() && order == plans_.here->order() &&
+                            cause() == plans_.here->cause() && levels() == plans_.here->levels() &&
+                            levels_elsewhere() == plans_.elsewhere->levels() &&
+                            tenants == nullptr && plans_.here->tenants() == nullptr;
+  if (is_as_before && (!others_lag || plans_.elsewhere == plans_.here)) return result;
   make_plans(std::move(tenants), is_quiet, order);
-  result.plan = plan_;
+  result.plan = plans_.here;
   return result;
 }
 

@@ -14,6 +14,7 @@
 #include "overload/admission/queue_order.hpp"
 #include "overload/admission/rules.hpp"
 #include "overload/control/budget_hold.hpp"
+#include "overload/control/limit_at_max.hpp"
 #include "overload/control/limit_regulator.hpp"
 #include "overload/control/server_weights.hpp"
 #include "overload/control/share_regulator.hpp"
@@ -35,6 +36,7 @@ struct Tick {
   bool found_futile = false;                  // SHEDDING_DOES_NOT_HELP begins now
   bool source_began = false;  // one source alone takes errors over the threshold (left_out)
   bool source_ended = false;
+  LimitAtMax::Change at_max = LimitAtMax::Change::none;  // the limit that is found, by its bound
 };
 
 class Controller {
@@ -54,19 +56,26 @@ class Controller {
   // Requests that may run at once while all servers are in rotation: of `"concurrency": "auto"` as
   // found, else `concurrency` or, for the tail latency, fewer (LimitRegulator).
   std::uint32_t limit() const { return found_ ? found_->limit() : regulator_.limit(); }
+  // The limit that is found stands at its bound while more is offered.
+  bool is_limit_at_max() const { return found_ && at_max_.is_on(); }
   // Of several servers, by which that limit is divided among them; none: equally.
   std::span<const double> server_weights() const {
     return weights_ ? weights_->weights() : std::span<const double>();
   }
   std::optional<TimePoint> since() const { return machine_.since(); }  // see StateMachine
   // In force: never null, State::normal before the first tick.
-  const std::shared_ptr<const AdmissionPlan>& plan() const { return plan_; }
+  const std::shared_ptr<const AdmissionPlan>& plan() const { return plans_.here; }
   // The same on this worker: with no share to refuse where only the loops of others lag.
   const std::shared_ptr<const AdmissionPlan>& plan_of(std::size_t worker) const {
-    return shares_.refuses_on(worker) ? plan_ : plan_elsewhere_;
+    return shares_.refuses_on(worker) ? plans_.here : plans_.elsewhere;
   }
 
  private:
+  struct Plans {
+    std::shared_ptr<const AdmissionPlan> here;
+    std::shared_ptr<const AdmissionPlan> elsewhere;  // on workers that do not lag
+  };
+
   Cause cause() const;
   double timeouts() const;
   bool are_late() const;
@@ -85,6 +94,7 @@ class Controller {
   LimitRegulator regulator_;
   std::unique_ptr<ConcurrencyLimit> found_;  // with `"concurrency": "auto"`
   UnmetLatency unmet_;                       // likewise
+  LimitAtMax at_max_;                        // likewise
   std::optional<ServerWeights> weights_;     // likewise, of several servers
   LimitSampler sampler_;
   std::size_t servers_in_ = 0;  // in rotation; 0: not known yet
@@ -97,8 +107,7 @@ class Controller {
   TenantShare share_;
   SourceAlarm source_;
   OverloadSignals signals_;
-  std::shared_ptr<const AdmissionPlan> plan_;
-  std::shared_ptr<const AdmissionPlan> plan_elsewhere_;  // on workers that do not lag
+  Plans plans_;
 };
 
 }  // namespace spillway::overload

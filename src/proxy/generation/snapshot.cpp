@@ -33,6 +33,7 @@ void read_overload_status(Upstream& upstream, std::size_t classes,
   snapshot.reason = status.reason;
   snapshot.in_state = now - status.since;
   snapshot.signals = status.signals;
+  snapshot.is_limit_at_max = status.is_limit_at_max;
   snapshot.newest_first = status.plan->order() != overload::QueueOrder::oldest_first;
   snapshot.transitions = status.transitions;
   for (std::size_t c = 0; c < classes; ++c) {

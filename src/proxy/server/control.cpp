@@ -185,20 +185,28 @@ void Control::tick(Ticker& ticker, TimePoint now) {
   upstream.returns.measure(
       overload::shown_capacity(upstream.controller.signals(), ticker.load.mean_hold), now);
   upstream.overload_status.publish(upstream.controller, result.transition, now);
-  if (result.found_futile)
-    log_.shedding_does_not_help(upstream.config.name, upstream.controller.signals());
-  if (result.source_began)
-    log_.errors_of_one_source(upstream.config.name, upstream.controller.signals());
-  if (result.source_ended)
-    log_.errors_of_one_source_ended(upstream.config.name, upstream.controller.signals());
-  if (result.transition) {
-    log_.transition(upstream.config.name, result.transition->from, result.transition->to,
-                    result.transition->reason, upstream.controller.signals());
-  }
+  tell(upstream, result);
   call_visitors(ticker, now);
   if (result.plan == nullptr) return;
   for (const auto& worker : workers_)
     worker->publish(ticker.generation, ticker.id, upstream.controller.plan_of(worker->number()));
+}
+
+// What has begun or ended with this tick.
+void Control::tell(const Upstream& upstream, const overload::Tick& tick) const {
+  const std::string& name = upstream.config.name;
+  const overload::OverloadSignals& signals = upstream.controller.signals();
+  using AtMax = overload::LimitAtMax::Change;
+  if (tick.found_futile) log_.shedding_does_not_help(name, signals);
+  if (tick.source_began) log_.errors_of_one_source(name, signals);
+  if (tick.source_ended) log_.errors_of_one_source_ended(name, signals);
+  if (tick.at_max == AtMax::began)
+    log_.limit_at_max(name, upstream.config.dispatch.concurrency, signals);
+  if (tick.at_max == AtMax::ended) log_.limit_at_max_ended(name, signals);
+  if (tick.transition) {
+    log_.transition(name, tick.transition->from, tick.transition->to, tick.transition->reason,
+                    signals);
+  }
 }
 
 // Into their waiting rooms' routes, as fast as the upstream can take.

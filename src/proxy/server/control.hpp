@@ -78,6 +78,7 @@ class Control {
   static void share(Upstream& upstream);
   Loops read_loops();
   void tick(Ticker& ticker, TimePoint now);
+  void tell(const Upstream& upstream, const overload::Tick& tick) const;
   void call_visitors(Ticker& ticker, TimePoint now) const;
 
   std::vector<std::unique_ptr<Worker>>& workers_;

@@ -68,6 +68,7 @@ Gate::Gate(const config::Dispatch& settings, std::span<const config::TrafficClas
   for (const config::TrafficClass& each : classes) class_names_.push_back(each.name);
   if (shadow_routes > 0) shadow_.emplace(scheduler_, shadow_routes);
   const std::lock_guard lock(slots_->mutex);
+  if (!slots_->gates.empty()) scheduler_.continue_from(slots_->gates.back()->scheduler_);
   slots_->gates.push_back(this);
 }
 

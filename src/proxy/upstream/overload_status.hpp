@@ -21,6 +21,7 @@ class OverloadStatus {
     Reason reason = Reason::none;
     TimePoint since{};
     overload::OverloadSignals signals;
+    bool is_limit_at_max = false;
     std::shared_ptr<const overload::AdmissionPlan> plan;  // never null
     std::vector<observe::TransitionCount> transitions;
   };
@@ -36,6 +37,7 @@ class OverloadStatus {
     current_.state = controller.state();
     current_.reason = controller.reason();
     current_.signals = controller.signals();
+    current_.is_limit_at_max = controller.is_limit_at_max();
     current_.plan = controller.plan();
     if (!transition) return;
     current_.since = now;

@@ -98,6 +98,7 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
                         .deadline = now + deadline,
                         .max_wait = its_class.max_wait,
                         .cost = times_.cost.estimate(classification.route, request.degraded)};
+  if (!classification.is_for_answer) terms.clients_deadline = kNever;
   if (scenario_.config.tenants.fairness) {
     terms.tenant = request.demand.tenant_id;
     terms.tenant_weight = tier_of(request).weight;

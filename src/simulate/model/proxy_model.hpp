@@ -108,6 +108,7 @@ class ProxyModel {
   State state() const { return controller_.state(); }
   Reason reason() const { return controller_.reason(); }
   std::uint32_t limit() const { return scheduler_.concurrency(); }
+  bool is_limit_at_max() const { return controller_.is_limit_at_max(); }
   // Queued requests; 0 in shadow mode, where they are in the backend as well.
   std::uint32_t queued() const { return is_shadow() ? 0 : scheduler_.queued(); }
   std::uint32_t queued(ClassId id) const { return is_shadow() ? 0 : scheduler_.queued(id); }

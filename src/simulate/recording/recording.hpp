@@ -43,7 +43,8 @@ struct Second {
   std::uint32_t running = 0;  // likewise, in the backend
   double p95 = 0;             // seconds from arrival to answer, of requests served in this second
   std::uint32_t limit = 0;    // of the gate, at the end of the second
-  WorkDone work;              // of the backend, since the beginning
+  bool is_limit_at_max = false;  // likewise; Controller
+  WorkDone work;                 // of the backend, since the beginning
   std::vector<ClassCounts> classes;
   std::vector<std::uint32_t> class_queued;  // at the end of the second
   std::uint64_t jobs_pending = 0;           // likewise: deferred, and neither done nor given up

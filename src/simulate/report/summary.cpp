@@ -107,6 +107,14 @@ std::string whole(const Runs& runs) {
   text += whole_line("transitions", runs, [](const Recording& run) {
     return has_states(run) ? std::to_string(run.changes.size()) : "-";
   });
+  const auto at_max = [](const Recording* run) {
+    return std::ranges::count_if(run->seconds, &Second::is_limit_at_max);
+  };
+  if (std::ranges::any_of(runs, [&](const Recording* run) { return at_max(run) > 0; })) {
+    text += whole_line("limit at max", runs, [&](const Recording& run) {
+      return run.shedding ? std::to_string(at_max(&run)) + " s" : "-";
+    });
+  }
   if (std::ranges::any_of(runs, [](const Recording* run) { return !run->tenants.empty(); })) {
     text += whole_line("Jain index", runs, [](const Recording& run) {
       return run.tenants.empty() ? "-" : fixed(run.jain, 3);

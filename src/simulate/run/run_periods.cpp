@@ -41,6 +41,7 @@ void Run::end_second() {
     end.state = proxy_->state();
     end.reason = proxy_->reason();
     end.limit = proxy_->limit();
+    end.is_limit_at_max = proxy_->is_limit_at_max();
   }
   end.work = backend_.work_done(now_);
   if (proxy_ && jobs_.is_in_use()) {

@@ -178,6 +178,8 @@ ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
   if (own != nullptr || sizing.told.any()) {
     const bool knows_slots = sizing.told.slots || !sizing.keeps_shape;
     for (auto& each : contradictions(scenario, knows_slots)) out.warnings.push_back(each);
+  } else if (const auto bound = bound_below_slots(scenario)) {
+    out.warnings.push_back(*bound);
   }
   out.scenario = std::move(scenario);
   return out;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <string>
+#include <utility>
 
 #include "simulate/recording/figures.hpp"
 
@@ -55,6 +56,19 @@ double chance_below(double x, double sigma) {
   if (sigma <= 0) return x >= 1 ? 1 : 0;
   const double z = (std::log(x) + sigma * sigma / 2) / sigma;
   return std::erfc(-z / std::numbers::sqrt2) / 2;
+}
+
+// A longest wait that is told, of the highest class, within which hardly a slot comes free. At
+// three times the mean time between two, one of twenty waits in vain for the next one.
+std::optional<config::Problem> short_wait(const Scenario& scenario) {
+  const config::TrafficClass& one = scenario.config.classes.front();
+  const Milliseconds wait = std::min(one.max_wait, one.sla);
+  const double each = to_seconds(scenario.backend.service) / scenario.backend.slots;
+  if (one.stretches || wait == Milliseconds{0} || to_seconds(wait) >= 3 * each) return std::nullopt;
+  const bool is_sla = one.sla < one.max_wait;
+  return config::Problem{config::element("$.classes", 0) + (is_sla ? ".sla_ms" : ".max_wait_ms"),
+                         std::to_string(wait.count()) + " is short where a slot is free every " +
+                             latency_text(each) + ": many wait in vain"};
 }
 
 // Of the lowest stage that has one.
@@ -164,6 +178,17 @@ std::string about(const Size& size) {
          " of it";
 }
 
+std::optional<config::Problem> bound_below_slots(const Scenario& scenario) {
+  const config::Upstream& upstream = scenario.config.upstreams[index(scenario.upstream)];
+  const config::Concurrency& concurrency = upstream.dispatch.concurrency;
+  if (!concurrency.search || concurrency.most >= scenario.backend.slots) return std::nullopt;
+  return config::Problem{
+      config::element("$.upstreams", index(scenario.upstream)) + ".dispatch.concurrency.max",
+      std::to_string(concurrency.most) + " is below the backend's " +
+          std::to_string(scenario.backend.slots) +
+          " slots: no higher limit is tried, the others stay idle"};
+}
+
 config::Problems contradictions(const Scenario& scenario, bool knows_slots) {
   const config::Upstream& upstream = scenario.config.upstreams[index(scenario.upstream)];
   const std::string path = config::element("$.upstreams", index(scenario.upstream));
@@ -176,7 +201,8 @@ config::Problems contradictions(const Scenario& scenario, bool knows_slots) {
   }
   const config::Concurrency& concurrency = upstream.dispatch.concurrency;
   const std::uint32_t slots = scenario.backend.slots, limit = concurrency.most;
-  if (knows_slots && (concurrency.search ? limit < slots : limit != slots)) {
+  if (auto bound = bound_below_slots(scenario)) out.push_back(std::move(*bound));
+  if (knows_slots && !concurrency.search && limit != slots) {
     out.push_back({path + ".dispatch.concurrency",
                    std::to_string(limit) +
                        (limit > slots ? " is above the backend's " : " is below the backend's ") +
@@ -200,6 +226,7 @@ config::Problems contradictions(const Scenario& scenario, bool knows_slots) {
     out.push_back({path + ".overload.mode", "shadow: nothing is refused, only counted"});
   }
   note(".response_timeout_ms", upstream.response_timeout, "they are given up");
+  if (auto wait = short_wait(scenario)) out.push_back(std::move(*wait));
   for (std::size_t n = 0; n < scenario.config.routes.size(); ++n) {
     const auto& room = scenario.config.routes[n].waiting_room;
     if (!room || room->opening.at.empty()) continue;

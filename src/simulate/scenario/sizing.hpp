@@ -52,4 +52,8 @@ double unloaded_p95(const Scenario& scenario);
 // command line or by a scenario of the user's own.
 config::Problems contradictions(const Scenario& scenario, bool knows_slots);
 
+// The bound of a limit that is found, if it is below the backend's slots: "auto" stands for the
+// slots that there are, so it is one of these also where the scenario keeps its own.
+std::optional<config::Problem> bound_below_slots(const Scenario& scenario);
+
 }  // namespace spillway::simulate

@@ -169,7 +169,8 @@ TEST_CASE("explain names route and class and tenant and deadline") {
   const std::string out = explain("POST http://shop.example/checkout/7 -H 'X-Api-Key: abc'");
   CHECK(contains(out, "route     checkout: POST /checkout/**\n"));
   CHECK(contains(out, "class     P0, number 1 of 3"));
-  CHECK(contains(out, "upstream  app, up to 1000 slots: 127.0.0.1:3000\n"));
+  CHECK(contains(out,
+                 "upstream  app, up to 1000 slots (dispatch.concurrency.max): 127.0.0.1:3000\n"));
   // No such key is configured.
   CHECK(contains(out, "tenant    client_address 127.0.0.1\n"));
   CHECK(contains(out, "deadline  1000 ms after arrival for a slot, set by the class's sla_ms\n"));

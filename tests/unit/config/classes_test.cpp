@@ -44,6 +44,18 @@ TEST_CASE("guaranteed shares are given to all but the highest class and leave tu
                 "0");
 }
 
+TEST_CASE("the waits of a class follow how long slots are held unless the file says one of them") {
+  const auto follow = [](const std::string& members) {
+    std::vector<bool> out;
+    for (const TrafficClass& one : load_good(with(members)).classes) out.push_back(one.stretches);
+    return out;
+  };
+  CHECK(follow("") == std::vector<bool>{true, true, true});
+  CHECK(follow(R"("classes":[{"name":"a","weight":2,"max_queue":9},{"name":"b","max_wait_ms":200},
+                             {"name":"c","sla_ms":1000}])") ==
+        std::vector<bool>{true, false, false});
+}
+
 TEST_CASE("three classes have the default ones' values for the keys that they leave out") {
   const Config plain = load_good(with(""));
   const Config tuned =

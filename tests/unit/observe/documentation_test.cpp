@@ -85,6 +85,8 @@ std::vector<nlohmann::json> all_events() {
     log.shedding_does_not_help("x", {});
     log.errors_of_one_source("x", {.left_out = overload::LeftOut{}});
     log.errors_of_one_source_ended("x", {});
+    log.limit_at_max("x", 1000, {});
+    log.limit_at_max_ended("x", {});
     log.server_failure({.address = "[::1]:1", .detail = "x"});
     log.local_shortage({.address = "[::1]:1", .detail = "x"});
     for (const auto what : {ServerEvent::ejected, ServerEvent::returned,

@@ -73,7 +73,7 @@ TEST_CASE("the time constants in the README are those of the code") {
       }
     }
   }
-  CHECK(checked == 65);
+  CHECK(checked == 67);
 }
 
 TEST_CASE("the periods in the README are the defaults") {

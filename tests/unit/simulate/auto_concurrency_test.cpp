@@ -43,7 +43,29 @@ Recording play(const Load& load, std::uint64_t seed) {
   return simulate(*result.scenario, true);
 }
 
+auto seconds_at_max(const Recording& recording) {
+  return std::ranges::count_if(recording.seconds, &Second::is_limit_at_max);
+}
+
 }  // namespace
+
+TEST_CASE("a bound below what the backend can do is told of, a bound that does not bind is not") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const auto bounded_by = [&](int most, double times) {
+      return Load{.concurrency = R"({"max":)" + std::to_string(most) + "}",
+                  .slots = 64,
+                  .times = times,
+                  .seconds = 180};
+    };
+    CHECK(seconds_at_max(play(bounded_by(32, 0.8), seed)) >= 60);
+    CHECK(seconds_at_max(play(bounded_by(32, 2), seed)) >= 60);
+    CHECK(seconds_at_max(play(bounded_by(128, 2), seed)) == 0);
+    CHECK(seconds_at_max(play(bounded_by(32, 0.4), seed)) == 0);
+    // A number is one that its operator knows.
+    CHECK(seconds_at_max(play({.concurrency = "32", .slots = 64, .seconds = 180}, seed)) == 0);
+  }
+}
 
 TEST_CASE("auto does as well as the true number") {
   for (const int slots : {4, 16, 64}) {

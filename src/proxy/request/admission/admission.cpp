@@ -126,6 +126,8 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
   terms.traffic_class = request_.classification.traffic_class;
   terms.max_wait = std::max(Duration(request_.traffic_class().max_wait) - spent, Duration{0});
   terms.deadline = request_.classification.wait_until(uncounted_);
+  if (!request_.classification.has_route_deadline)
+    terms.clients_deadline = request_.classification.client.at;
   if (request_.config().tenants.fairness) {
     terms.tenant = request_.classification.tenant.id;
     terms.tenant_weight = request_.classification.tenant.tier->weight;

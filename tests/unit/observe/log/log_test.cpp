@@ -133,6 +133,21 @@ TEST_CASE("errors of one source are an event with its name") {
   CHECK(lines[1]["level"] == "info");
 }
 
+TEST_CASE("a found limit that stands at its bound is an event with that bound") {
+  const auto lines = lines_of([](Log& log) {
+    log.limit_at_max("app", 1000, {});
+    log.limit_at_max_ended("app", {});
+  });
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0]["event"] == "limit_at_max");
+  CHECK(lines[0]["level"] == "warn");
+  CHECK(lines[0]["upstream"] == "app");
+  CHECK(lines[0]["max"] == 1000);
+  CHECK(lines[0].contains("signals"));
+  CHECK(lines[1]["event"] == "limit_at_max_ended");
+  CHECK(lines[1]["level"] == "info");
+}
+
 TEST_CASE("state changes of a server are events with names and a reason") {
   const auto lines = lines_of([](Log& log) {
     log.server_event(ServerEvent::ejected, "app", "10.0.0.1:80", "reset");

@@ -144,6 +144,42 @@ TEST_CASE("a configuration that finds its concurrency names no size") {
   CHECK(listing(open("spike", &own, {40, {}, {}}).warnings) == "");
 }
 
+TEST_CASE("a bound of the limit below the backend's slots is warned of, whatever is played") {
+  const char* key = "$.upstreams[0].dispatch.concurrency.max";
+  const config::Config own = config_of(R"("dispatch":{"concurrency":{"max":50}})");
+  const ScenarioResult spike = open("spike", &own);
+  CHECK(warns(spike, key, "50 is below the backend's 100 slots"));
+  CHECK(spike.warnings.size() == 1);
+  CHECK(listing(open("spike", &own, {50, {}, {}}).warnings) == "");
+  // As its file says.
+  const auto of_slots = [](int slots) {
+    return read_scenario(
+        R"({"name":"test","sentence":"A test.","seconds":20,"backend":{"service_ms":20,"slots":)" +
+            std::to_string(slots) +
+            R"(},"clients":[{"class":"P1","rate":5}],"config":{"upstreams":[{"name":"app",)"
+            R"("servers":["h:1"]}]}})",
+        "test.json", nullptr);
+  };
+  CHECK(warns(of_slots(1001), key, "1000 is below the backend's 1001 slots"));
+  CHECK(listing(of_slots(1000).warnings) == "");
+}
+
+TEST_CASE("a longest wait in which hardly a slot is free is warned of") {
+  const auto with = [](const char* its_class) {
+    const config::Config own =
+        config_of(std::string(R"("dispatch":{"concurrency":8},"classes":[)") + its_class +
+                  R"(,{"name":"P1"},{"name":"P2"}])");
+    return open("spike", &own, {8, Milliseconds{2000}, {}});
+  };
+  CHECK(listing(with(R"({"name":"P0"})").warnings) == "");  // it follows
+  CHECK(warns(with(R"({"name":"P0","max_wait_ms":500})"), "$.classes[0].max_wait_ms",
+              "500 is short where a slot is free every 250 ms"));
+  CHECK(listing(with(R"({"name":"P0","max_wait_ms":750})").warnings) == "");
+  CHECK(warns(with(R"({"name":"P0","max_wait_ms":5000,"sla_ms":700})"), "$.classes[0].sla_ms",
+              "700 is short"));
+  CHECK(listing(with(R"({"name":"P0","max_wait_ms":0})").warnings) == "");
+}
+
 TEST_CASE("slots that are lost are scaled like those there are") {
   const config::Config own = config_of(R"("dispatch":{"concurrency":10})");
   const ScenarioResult fitted = open("capacity-drop", &own);
