@@ -158,16 +158,11 @@ bool echo(const Asked& asked) {
   }
   return false;
 }
-// A stream of one event.
-std::string whole_stream(const Asked& asked) {
-  return kOk + "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" +
-         chunked({"data: " + asked.target() + "\n\n"});
-}
-// The same as far as it goes when it goes on.
+// One event of a stream that goes on.
 std::string event(const Asked& asked) {
-  std::string all = whole_stream(asked);
+  std::string all = chunked({"data: " + asked.target() + "\n\n"});
   all.resize(all.size() - std::string_view("0\r\n\r\n").size());
-  return all;
+  return kOk + "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" + all;
 }
 
 bool good(const Asked& asked) { return asked.take_body() && asked.send(whole(asked)); }
@@ -266,7 +261,6 @@ const std::map<std::string, Play, std::less<>>& plays() {
       {"tunnel-stalls",
        says_and_stalls([](const Asked&) { return switching("websocket", "half a line"); })},
       {"events", says_and_stalls(event)},
-      {"events-end", says(whole_stream)},
       {"events-close", says(event)},
       {"events-reset", says_and_resets(event)},
       {"trickles-in-head", trickles([](const Asked&) { return kOk + "X-Slow: "; }, "s")},
@@ -343,8 +337,7 @@ bool FaultyBackend::wait_asked(const std::string& target, Milliseconds within) c
 }
 
 std::vector<std::string> FaultyBackend::faults() {
-  static const std::set<std::string> kSound{"good",   "failing", "slow",
-                                            "tunnel", "events",  "events-end"};
+  static const std::set<std::string> kSound{"good", "failing", "slow", "tunnel", "events"};
   std::vector<std::string> names;
   for (const auto& [name, play] : plays()) {
     if (!kSound.contains(name)) names.push_back(name);

@@ -84,6 +84,7 @@ void EventStream::note_result(const End& end) {
 
 // A truncated stream must not look complete.
 EventStream::End EventStream::cut(End end) {
+  note_result(end);  // before the client can ask again
   session_.abort();
   return end;
 }

@@ -184,12 +184,6 @@ json with_patient_queue(json changes) {
   return changes;
 }
 
-// Which addresses ask for what fails.
-enum class From {
-  one_client,
-  one_network,  // each time another address, for another path
-};
-
 // What one client asks for, and gets while it is not refused.
 struct Failing {
   std::string name;
@@ -197,11 +191,10 @@ struct Failing {
   std::string must;
   std::string refused;
   json changes;
-  From from = From::one_client;
 };
 
-// Every fourth client has the same address, or network, which asks for nothing else while the
-// others are asking. It may be refused, they may not.
+// Every fourth client has the same address, which asks for nothing else while the others are
+// asking. It may be refused, they may not.
 Row one_asks_for(const Failing& failing) {
   constexpr std::size_t kTimes = 20;
   constexpr std::size_t kOthers = kClients / 4 * 3;
@@ -218,18 +211,13 @@ Row one_asks_for(const Failing& failing) {
       if (outcome.word != "200") return;
     }
   };
-  const auto ask_for_failing = [=](Stand& stand, Client client, Outcome& outcome) {
+  const auto ask_for_failing = [=, path = failing.path](RawClient& asking, Client client,
+                                                        Outcome& outcome) {
     begun->wait_for(rounds(client) * kOthers, kPatience);
     // At a pace that leaves a quarter of all answers to the others, until the first of them is
     // done.
-    std::optional<RawClient> asking;
     while (!answered->wait_for((rounds(client) - 1) * kOthers + 1, 20ms)) {
-      const bool is_network = failing.from == From::one_network;
-      const std::size_t number = client.number + (is_network ? 1000 * outcome.requests : 0);
-      const std::string address = "127.0.7." + std::to_string(1 + (is_network ? number % 250 : 0));
-      if (!asking || is_network) asking.emplace(stand.port(), 0, address.c_str());
-      outcome.word =
-          std::to_string(asking->ask(get(failing.path + std::to_string(number))).status());
+      outcome.word = std::to_string(asking.ask(get(path + std::to_string(client.number))).status());
       ++outcome.requests;
     }
   };
@@ -238,11 +226,11 @@ Row one_asks_for(const Failing& failing) {
           .client = [=, must = failing.must](Stand& stand, Client client) -> Outcome {
             Outcome outcome{must, 0, {}};
             try {
+              RawClient asking(stand.port(), 0, fails(client) ? "127.0.0.2" : "127.0.0.1");
               if (fails(client)) {
-                ask_for_failing(stand, client, outcome);
+                ask_for_failing(asking, client, outcome);
                 return outcome;
               }
-              RawClient asking(stand.port());
               const Arrival end(*answered);
               ask_for_200(asking, std::to_string(client.number), outcome);
             } catch (const std::exception& error) {
@@ -260,18 +248,17 @@ Row one_asks_for(const Failing& failing) {
 }
 
 // Only errors are judged: the lag of a busy machine is no fault here.
-Row one_asks_for_what_fails(const std::string& who, From from) {
+Row one_asks_for_what_fails() {
   return one_asks_for(
-      {.name = "one " + who + " asks for what fails",
+      {.name = "one client asks for what fails",
        .path = "/failing/",
        .must = "500",
        .refused = "429",
-       .changes = {{"classes",
-                    json::array({{{"name", "P0"}}, {{"name", "P1"}, {"sla_ms", 60'000}}})},
-                   {"default_route", {{"class", "P1"}}},
-                   {"overload",
-                    {{"enter", {{"event_loop_lag_ms", 60'000}, {"latency_p95_ratio", 1000.0}}}}}},
-       .from = from});
+       .changes = {
+           {"classes", json::array({{{"name", "P0"}}, {{"name", "P1"}, {"sla_ms", 60'000}}})},
+           {"default_route", {{"class", "P1"}}},
+           {"overload",
+            {{"enter", {{"event_loop_lag_ms", 60'000}, {"latency_p95_ratio", 1000.0}}}}}}});
 }
 
 Row one_breaks_the_backend() {
@@ -349,8 +336,7 @@ std::vector<Row> greedy_rows() {
   fill_the_house("answered requests whose bodies do not come", "OPTIONS /good/",
                  "Max-Forwards: 0\r\nContent-Length: 60000\r\n\r\n");
   fill_the_house("bodies that do not come", upload, "Content-Length: 1\r\n\r\n");
-  rows.push_back(one_asks_for_what_fails("client", From::one_client));
-  rows.push_back(one_asks_for_what_fails("network of clients", From::one_network));
+  rows.push_back(one_asks_for_what_fails());
   rows.push_back(one_breaks_the_backend());
   for (Row& row : rows_at_the_admin()) rows.push_back(std::move(row));
   return rows;

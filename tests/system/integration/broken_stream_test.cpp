@@ -35,7 +35,8 @@ struct Servers {
   }};
   ProxyUnderTest proxy{configuration(
       {bad.address(), sound.address()},
-      never_shed({{"app",
+      never_shed({{"workers", 1},
+                  {"app",
                    {{"balance", "round_robin"},
                     {"ejection", {{"consecutive_failures", 3}, {"base_ms", 60'000}}}}}}))};
 
@@ -55,7 +56,8 @@ struct Servers {
 // From an address, and for a path, of its own: none of them alone is what fails.
 RawClient open_stream(Servers& servers, int number) {
   RawClient client(servers.proxy.port(), 0, ("127.0.2." + std::to_string(number + 1)).c_str());
-  CHECK(client.send(get("/events/" + std::to_string(number))).read_head().status() == 200);
+  const std::string request = get("/events/" + std::to_string(number), "Connection: close\r\n");
+  CHECK(client.send(request).read_head().status() == 200);
   return client;
 }
 
@@ -113,7 +115,7 @@ TEST_CASE("a stream that ends in order is a success of its server") {
            {"app", {{"balance", "round_robin"}, {"ejection", {{"consecutive_failures", 3}}}}}})));
   for (int n = 0; n < kClients; ++n) {
     RawClient client(proxy.port(), 0, ("127.0.2." + std::to_string(n + 1)).c_str());
-    client.send(get("/events/" + std::to_string(n))).read_to_end();
+    client.send(get("/events/" + std::to_string(n), "Connection: close\r\n")).read_to_end();
   }
   CHECK(number >= 9);
   CHECK(proxy.metric(R"(spillway_server_ejections_total{upstream="app",server=")" + peer.address() +
