@@ -59,10 +59,13 @@ struct Browser {
   }
 };
 
-double sessions(const ProxyProcess& proxy) {
+// -1: it is not said.
+int sessions(const ProxyProcess& proxy) {
   const Message answer =
-      RawClient(proxy.admin_port()).ask("GET /state HTTP/1.1\r\nHost: a\r\n\r\n");
-  return json::parse(answer.body).at("waiting_rooms").at(0).at("active_sessions").get<double>();
+      RawClient(proxy.admin_port()).ask("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  const std::string sample = "spillway_waiting_room_visitors{room=\"sale\",state=\"active\"} ";
+  const std::size_t at = answer.body.find(sample);
+  return at == std::string::npos ? -1 : std::stoi(answer.body.substr(at + sample.size()));
 }
 
 }  // namespace
@@ -81,8 +84,12 @@ TEST_CASE("after kill -9 an idle session ends by its last use, and none that was
     const TimePoint later = Clock::now() + Milliseconds(2'500);
     while (Clock::now() < later) CHECK(sessions(proxy) == 2);
     used_last.enter(proxy.port());
-    used.renew(proxy.port());       // and that is written a second later
-    used_last.renew(proxy.port());  // that is not
+    const TimePoint renewable = Clock::now() + Milliseconds(20'500);
+    used.renew(proxy.port());  // and that is written a second later
+    while (Clock::now() < renewable) CHECK(sessions(proxy) == 3);
+    const std::string before = used_last.cookie;
+    REQUIRE(used_last.visit(proxy.port()) == 200);  // its only use, and that is not written
+    REQUIRE(used_last.cookie != before);
     proxy.process().signal(SIGKILL);
     REQUIRE(proxy.process().wait() != 0);
   }
