@@ -34,7 +34,8 @@ void UpstreamCall::abandon() {
   // After a timeout nothing is learned: what is learned is for waits that it bounds.
   if (!has_timed_out && current_.at_work_since && !admission_.announces_degrade()) {
     at_work = {request_.classification.route, *current_.at_work_since,
-               !has_head && !expects_long_response(request_.head, request_.upgrade)};
+               !has_head && !expects_long_response(request_.head, request_.upgrade),
+               request_.upstream_config().response_timeout};
   }
   const TimePoint until = has_timed_out ? hold_ends(now) : response_expected_by(now);
   // Longer than was expected already: how much longer is not known.

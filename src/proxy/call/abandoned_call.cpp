@@ -51,8 +51,7 @@ Detached AbandonedCall::run() {
     Source* const source = upstream.open() ? &upstream.readable() : nullptr;
     const Wake wake = co_await parking_.park({.deadline = request_.until}, source);
     if (wake == Wake::ready && !has_ended()) continue;
-    if (wake != Wake::ready && services_.now() >= request_.until) learn_outlasted();
-    break;
+    if (wake == Wake::ready || services_.now() < request_.until || !outlasts_hold()) break;
   }
   request_.permit.end(request_.permit_ends);
   services_.owner.end(*this);
@@ -60,7 +59,7 @@ Detached AbandonedCall::run() {
 
 // Receives what there is. True: the upstream has done its work.
 bool AbandonedCall::has_ended() {
-  const bool is_stream = !request_.slot;
+  const bool is_stream = !request_.generation;
   if (!block_) block_ = services_.large_blocks.take();
   const IoResult result = request_.connection->receive(block_.bytes().subspan(received_));
   if (result.status == IoResult::Status::would_block) {
@@ -97,13 +96,37 @@ bool AbandonedCall::has_ended() {
   return next == RestOfResponse::Next::ended;
 }
 
-// The event stream that it was to become has begun: as one whose client left later, it keeps
-// nothing but its permit.
-bool AbandonedCall::goes_on_without_slot() {
+// Nothing came until the end of its hold. True: its end is still awaited.
+bool AbandonedCall::outlasts_hold() {
+  learn_outlasted();
+  if (!request_.slot || !request_.at_work) return false;
+  const TimePoint now = services_.now();
+  const TimePoint last = request_.at_work->since + request_.at_work->timeout;
+  if (last <= now) return false;
+  request_.until = last;
+  if (auto permit = request_.slot.release_at_work(now)) {
+    without_slot_.emplace(std::move(*permit));
+    give_slot_back();
+  }
+  return true;
+}
+
+// And all that others may wait for; some of it may have been given back.
+void AbandonedCall::give_slot_back() {
   services_.gauges.abandoned_calls.subtract();
   request_.connection->leave_pool();
   request_.slot.release();
   request_.key.release();
+}
+
+// The event stream that it was to become has begun: as one whose client left later, it keeps
+// nothing but its permit.
+bool AbandonedCall::goes_on_without_slot() {
+  if (without_slot_) {
+    without_slot_.reset();
+  } else {
+    give_slot_back();
+  }
   request_.failed_upstream.reset();
   request_.generation = {};
   if (!request_.permit) return false;
@@ -115,7 +138,7 @@ bool AbandonedCall::goes_on_without_slot() {
 // Only if it took longer than usual: an upstream that sees its client leave may answer at once.
 void AbandonedCall::learn_head() {
   if (!request_.at_work || !std::exchange(request_.at_work->owes_head, false)) return;
-  const auto [route, since, owes_head] = *request_.at_work;
+  const auto [route, since, owes_head, timeout] = *request_.at_work;
   const TimePoint now = services_.now();
   request_.generation->route_latency.record_unanswered(route, now - since, now);
 }
@@ -124,7 +147,7 @@ void AbandonedCall::learn_head() {
 void AbandonedCall::learn_ended() {
   learn_head();
   if (!request_.at_work) return;
-  const auto [route, since, owes_head] = *request_.at_work;
+  const auto [route, since, owes_head, timeout] = *request_.at_work;
   const TimePoint now = services_.now();
   request_.generation->hold_times.ended(route, now - since, now);
   request_.generation->service_time.record_unanswered(route, now - since, now);
@@ -134,7 +157,7 @@ void AbandonedCall::learn_ended() {
 // hold, as the hold itself is doubled: with less the learned time would rise too slowly.
 void AbandonedCall::learn_outlasted() {
   if (!request_.at_work) return;
-  const auto [route, since, owes_head] = *request_.at_work;
+  const auto [route, since, owes_head, timeout] = *request_.at_work;
   const TimePoint now = services_.now();
   const Duration held = request_.until - since;
   request_.generation->hold_times.outlasted(route, held, now);
@@ -172,6 +195,7 @@ bool AbandonedCall::keeps_to(const Generation& generation) const {
 }
 
 void AbandonedCall::end_early() {
+  request_.at_work.reset();  // it is awaited no longer
   if (parking_.parked()) parking_.wake(Wake::timeout);
 }
 

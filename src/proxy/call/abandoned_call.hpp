@@ -3,7 +3,10 @@
 // * the upstream has ended it: its response is complete, or the connection is closed. That is
 //   half-closed, so that an upstream that watches its clients can stop at once;
 // * or `until`, by when nearly all responses of its route are complete, and those of its abandoned
-//   requests were, two seconds after it was left at the earliest (dispatch::hold_past_leaving);
+//   requests were, two seconds after it was left at the earliest (dispatch::hold_past_leaving).
+//   Then its end is still awaited, until its response timeout, so that it shows how long others
+//   take. As many requests as there are slots may be at work without one in this way; beyond these
+//   a slot is kept;
 // * or, of one that timed out or whose response is an error, its server gets no more requests: a
 //   circuit opened, or it was ejected. A server that swallows requests, or hangs within its errors,
 //   holds no slot that the others are waiting for.
@@ -44,6 +47,7 @@ struct AbandonedRequest {  // or an event stream, without a slot
     RouteId route;
     TimePoint since;
     bool owes_head = false;  // and the wait for it counts as latency
+    Duration timeout{};
   };
 
   LocalGenerationPtr generation;  // keeps the others' owners alive; null: an event stream's
@@ -89,6 +93,8 @@ class AbandonedCall final : public Swept {
  private:
   Detached run();
   bool has_ended();
+  bool outlasts_hold();
+  void give_slot_back();
   bool goes_on_without_slot();
   bool is_in_vain() const;
   bool has_taken_long() const;
@@ -100,6 +106,7 @@ class AbandonedCall final : public Swept {
   std::coroutine_handle<> frame_;
   Parking parking_;
   AbandonedRequest request_;
+  std::optional<WorkWithoutSlot> without_slot_;
   Block block_;                // while a head has come in part
   std::size_t received_ = 0;   // of it
   std::size_t discarded_ = 0;  // in all

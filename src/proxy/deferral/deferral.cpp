@@ -352,8 +352,7 @@ std::string Deferral::applied_to_answer() const {
 Task<bool> Deferral::wait_for_end() {
   const TimePoint until = request_.arrived + longest_wait();
   std::optional<jobs::Progress> known;
-  while (services_.now() < until && !services_.draining &&
-         !services_.owner.is_at_connection_limit()) {
+  while (services_.now() < until && !services_.draining && !services_.owner.needs_room()) {
     const Followed next =
         co_await follow(services_, parking_, job_.id, known, until, AtConnectionLimit::gives_way);
     if (!next.job) co_return false;

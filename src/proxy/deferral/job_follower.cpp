@@ -26,7 +26,7 @@ Task<Look> look_at(Services& services, Parking& parking, jobs::JobId id) {
 
 bool is_over(const Services& services, TimePoint until, AtConnectionLimit at_limit) {
   return services.now() >= until || services.draining ||
-         (at_limit == AtConnectionLimit::gives_way && services.owner.is_at_connection_limit());
+         (at_limit == AtConnectionLimit::gives_way && services.owner.needs_room());
 }
 
 enum class Client : std::uint8_t { is_there, gone };

@@ -68,12 +68,20 @@ bool Http1Session::dechunks(const http::Framing& framing) const {
   return head_.version == 10 && framing.kind == http::Framing::Kind::chunked;
 }
 
+// Whether the connection ends with the response that is being written, since a client waits to be
+// accepted. Not if bytes of another request have come: that would be lost.
+bool Http1Session::makes_room() {
+  const bool is_alone = next_ == Next::keep && !has_unread_body() && reader_.is_read_to_end();
+  return is_alone && services_.owner.ends_with_response(*client_);
+}
+
 // `write(TextWriter&)` writes the head.
 template <class Write>
 bool Http1Session::start(unsigned status, const Write& write) {
   response_.pending =
       write_into_block(services_.small_blocks, services_.large_blocks, out_block_, write);
   response_.is_final = true;
+  client_->response_came();
   response_.status = status;
   return !response_.pending.empty();
 }
@@ -83,7 +91,8 @@ bool Http1Session::start_relayed(const http::ResponseHead& head, http::Forwarded
   with.client_version = head_.version;
   with.dechunk = dechunks(head.framing);
   const bool ends_by_close = with.dechunk || head.framing.kind == http::Framing::Kind::until_close;
-  if (!head_.keep_alive || services_.draining || ends_by_close) close_after_response();
+  if (!head_.keep_alive || services_.draining || ends_by_close || makes_room())
+    close_after_response();
   with.keep_alive = next_ == Next::keep;
   return start(head.status,
                [&](TextWriter& out) { return http::write_response_head(out, head, with); });
@@ -91,7 +100,7 @@ bool Http1Session::start_relayed(const http::ResponseHead& head, http::Forwarded
 
 bool Http1Session::start_cached(const http::StoredHead& head, bool not_modified,
                                 http::ForwardedResponse with) {
-  if (!head_.keep_alive || services_.draining) close_after_response();
+  if (!head_.keep_alive || services_.draining || makes_room()) close_after_response();
   response_.is_relayed = false;
   with.client_version = head_.version;
   with.keep_alive = next_ == Next::keep;
@@ -129,7 +138,7 @@ void Http1Session::plan_local_reply(bool may_keep) {
   response_.is_relayed = false;
   const bool keeps = head_.keep_alive && may_keep && !services_.draining && next_ == Next::keep;
   const bool is_next_known = keeps && (is_body_started_ ? body_.done() : skip_body());
-  if (!is_next_known) close_after_response();
+  if (!is_next_known || makes_room()) close_after_response();
 }
 
 // Finds where the next request begins behind an unread body. False if the body is too large to skip
@@ -196,6 +205,8 @@ Task<ClientSession::Switched> Http1Session::send_switching(const http::ResponseH
 void Http1Session::hand_over(std::unique_ptr<Successor> successor) {
   successor_ = std::move(successor);
   successor_->keep_early(reader_.behind_head(block_.bytes()));
+  // It may stay for hours.
+  if (client_->gives_way_since() != kNever) services_.owner.give_way_no_more(*client_);
 }
 
 void Http1Session::close_after_response() {

@@ -82,6 +82,9 @@ class Http1Session final : public ClientSession, public Swept {
   void end_early() override;
   void abandon() override;
 
+  // Null at the very beginning and end.
+  ClientConnection* connection() { return client_.get(); }
+
   // Its request holds a slot, which waits for its client.
   bool keeps_slot_waiting() const {
     return exchange_ && exchange_->holds_slot() &&
@@ -133,6 +136,7 @@ class Http1Session final : public ClientSession, public Swept {
     std::size_t consumed = 0;  // of the received bytes
   };
   CheckedPiece check_body(std::string_view received, char* out);
+  bool makes_room();
   void plan_local_reply(bool may_keep);
   bool skip_body();
   template <class Write>

@@ -28,6 +28,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/withdrawal.hpp"
@@ -36,6 +37,7 @@
 #include "dispatch/scheduler/scheduler.hpp"
 #include "dispatch/scheduler/shadow_gate.hpp"
 #include "observe/snapshot/snapshot.hpp"
+#include "proxy/net/capped_counter.hpp"
 #include "proxy/net/mailbox.hpp"
 #include "resilience/slot_terms.hpp"
 
@@ -67,6 +69,8 @@ struct Slots {
   std::array<std::atomic<std::uint32_t>, kMaxClasses> late{};  // by class
   std::atomic<std::uint32_t> abandoned{0};
   std::atomic<std::uint32_t> delayed{0};
+  // See Slot::release_at_work().
+  CappedCounter at_work_without;
   // How many slots with SlotWait::client were released while requests are late; at most as many as
   // are late, and one less with each that is late no more. Each late request of a higher class may
   // have one slot taken back: if that does not help, no more are.
@@ -206,6 +210,21 @@ class Gate {
   bool was_whole_ = true;                       // the last time: no server was lost
 };
 
+// An abandoned request that its upstream may be at work on although its slot was given back.
+class WorkWithoutSlot {
+ public:
+  // It has been counted.
+  explicit WorkWithoutSlot(std::shared_ptr<Slots> slots) : slots_(std::move(slots)) {}
+  WorkWithoutSlot(WorkWithoutSlot&&) = default;
+  WorkWithoutSlot& operator=(WorkWithoutSlot&&) = delete;
+  ~WorkWithoutSlot() {
+    if (slots_) slots_->at_work_without.decrement();
+  }
+
+ private:
+  std::shared_ptr<Slots> slots_;
+};
+
 // A dispatch slot; released by the destructor.
 class Slot {
  public:
@@ -242,6 +261,16 @@ class Slot {
   }
   void release() {
     if (gate_ != nullptr) release(Clock::now());
+  }
+  // Releases it although the upstream may still be at work on its request, and counts that until
+  // the result, a permit, is destroyed. nullopt: as many are, already, as there are slots; it is
+  // kept.
+  std::optional<WorkWithoutSlot> release_at_work(TimePoint now) {
+    if (gate_ == nullptr) return std::nullopt;
+    std::shared_ptr<Slots> slots = gate_->slots();
+    if (!slots->at_work_without.try_increment(gate_->limit_of_all())) return std::nullopt;
+    release(now);
+    return WorkWithoutSlot(std::move(slots));
   }
   void release(TimePoint now) {
     if (gate_ != nullptr && wait_ == SlotWait::client) gate_->slots()->frees_one(now);

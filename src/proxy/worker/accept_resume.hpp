@@ -1,6 +1,6 @@
-// What the listener and the workers tell each other of the connection limit: that accepting is held
-// up for want of room, and that a client connection has ended while the listener waits at the
-// connection cap, which resumes accepting.
+// What the listener and the workers tell each other while accepting is held up for want of room:
+// how many connections wait to be accepted, how many of the workers' are about to end for these,
+// and that a client connection has ended, which resumes accepting.
 //
 // The listener calls wait() and then counts the connections again; a worker counts one less and
 // then calls connection_closed(). All of this is sequentially consistent, so at least one of the
@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -20,25 +21,50 @@ class AcceptResume {
   void on_connection_closed(std::function<void()> resume) { resume_ = std::move(resume); }
 
   // Thread-safe:
-  void wait() { is_waiting_.store(true); }
-  // No descriptor, or no memory, was left for one more connection. The listener tries again by
-  // itself: others than clients' may become free.
-  void set_out_of_descriptors(bool is_out) {
-    is_out_of_descriptors_.store(is_out, std::memory_order_relaxed);
-  }
-  bool is_at_connection_limit() const {
-    return is_waiting_.load(std::memory_order_relaxed) ||
-           is_out_of_descriptors_.load(std::memory_order_relaxed);
+  // So many connections, at least one, wait to be accepted and cannot be.
+  void wait(std::uint32_t newcomers) {
+    newcomers_.store(newcomers, std::memory_order_relaxed);
+    is_waiting_.store(true);
   }
   // False: there was no wait(), or it has ended.
   bool stop_waiting() { return is_waiting_.exchange(false); }
-  void connection_closed() {
+  void none_waits() { newcomers_.store(0, std::memory_order_relaxed); }
+
+  // Of the newcomers some have no place promised to them.
+  bool needs_room() const {
+    return promised_.load(std::memory_order_relaxed) < newcomers_.load(std::memory_order_relaxed);
+  }
+  // One connection is about to end for a newcomer. False: enough are.
+  bool promise_place() {
+    std::uint32_t promised = promised_.load(std::memory_order_relaxed);
+    while (promised < newcomers_.load(std::memory_order_relaxed)) {
+      if (promised_.compare_exchange_weak(promised, promised + 1, std::memory_order_relaxed))
+        return true;
+    }
+    return false;
+  }
+  // It takes too long, so that another one may end in its place.
+  void withdraw_promise() { promised_.fetch_sub(1, std::memory_order_relaxed); }
+  // `was_promised`: it ended for a newcomer, which is accepted soon.
+  void connection_closed(bool was_promised) {
+    if (was_promised) keep_promise();
     if (is_waiting_.load() && stop_waiting()) resume_();
   }
 
  private:
+  // The newcomer counts no more, although the listener has not counted anew: otherwise another
+  // connection would end for it until then.
+  void keep_promise() {
+    std::uint32_t newcomers = newcomers_.load(std::memory_order_relaxed);
+    while (newcomers > 0 &&
+           !newcomers_.compare_exchange_weak(newcomers, newcomers - 1, std::memory_order_relaxed)) {
+    }
+    withdraw_promise();
+  }
+
   std::atomic<bool> is_waiting_{false};
-  std::atomic<bool> is_out_of_descriptors_{false};
+  std::atomic<std::uint32_t> newcomers_{0};
+  std::atomic<std::uint32_t> promised_{0};
   std::function<void()> resume_;
 };
 

@@ -1,9 +1,13 @@
 #include "proxy/worker/listener.hpp"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <cerrno>
 #include <random>
@@ -55,13 +59,27 @@ void reset(int descriptor) {
   ::close(descriptor);
 }
 
+// How many connections wait to be accepted. Linux tells it for a listening socket in the place of
+// the unacknowledged segments (tcp_get_info()).
+std::uint32_t count_newcomers(int listening) {
+  pollfd one{listening, POLLIN, 0};
+  if (::poll(&one, 1, 0) <= 0) return 0;
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  const bool is_told = ::getsockopt(listening, IPPROTO_TCP, TCP_INFO, &info, &size) == 0;
+  return is_told ? std::max(1U, info.tcpi_unacked) : 1;
+}
+
 }  // namespace
 
 Listener::Listener(const config::Listen& address, std::uint32_t most_connections,
                    std::vector<std::unique_ptr<Worker>>& workers)
     : workers_(workers),
       loop_(workers.front()->loop()),
-      pause_timer_(loop_, [this] { on_clients(); }),
+      pause_timer_(loop_,
+                   [this] {
+                     if (resume().stop_waiting()) on_clients();
+                   }),
       acceptor_(loop_.io()),
       most_connections_(most_connections),
       addresses_(most_connections, random_key()) {
@@ -87,18 +105,22 @@ void Listener::await_clients() {
 
 void Listener::on_clients() {
   if (!acceptor_.is_open()) return;
-  switch (accept_some()) {
-    case Next::accept:
-    case Next::wait: return await_clients();
-    case Next::pause: return pause_timer_.set(Clock::now() + kPause);
-    case Next::wait_for_close: return await_close();
-  }
+  const Next next = accept_some();
+  if (next == Next::accept || next == Next::wait) return await_clients();
+  if (const std::uint32_t newcomers = count_newcomers(acceptor_.native_handle()); newcomers > 0)
+    return pause(next, newcomers);
+  end_pause();
+  await_clients();
 }
 
-// Counts again after wait(): a connection may have ended since the cap was found reached.
-void Listener::await_close() {
-  resume().wait();
-  resume_below_cap();
+// Until a connection has ended; but more clients may come, and descriptors of others than clients
+// become free.
+void Listener::pause(Next why, std::uint32_t newcomers) {
+  begin_pause(why);
+  pause_timer_.set(Clock::now() + kPause);
+  resume().wait(newcomers);
+  // Counts again after wait(): a connection may have ended since the cap was found reached.
+  if (why == Next::at_cap) resume_below_cap();
 }
 
 void Listener::set_most_connections(std::uint32_t most) {
@@ -125,13 +147,7 @@ Listener::Next Listener::accept_some() {
       loads_.push_back({worker->connections(), worker->gauges().event_loop_lag()});
       connections += loads_.back().connections;
     }
-    if (connections >= most_connections_) {
-      if (begin_pause(pauses_for_connections_))
-        log_pause(std::to_string(most_connections_) +
-                  " client connections are open, as many as may be (limits.connections, limit of "
-                  "open files)");
-      return Next::wait_for_close;
-    }
+    if (connections >= most_connections_) return Next::at_cap;
     const Next next = accept_one(*workers_[next_worker(loads_)]);
     if (next != Next::accept) return next;
   }
@@ -148,9 +164,9 @@ Listener::Next Listener::accept_one(Worker& worker) {
     switch (errno) {
       case EAGAIN: end_pause(); return Next::wait;
       case EMFILE:
-      case ENFILE: return pause_for_descriptors("no file descriptors are left");
+      case ENFILE: return Next::out_of_descriptors;
       case ENOBUFS:
-      case ENOMEM: return pause_for_descriptors("the system is out of memory");
+      case ENOMEM: return Next::out_of_memory;
       default: return Next::accept;  // this connection broke before it was accepted (accept(2))
     }
   }
@@ -180,27 +196,26 @@ void Listener::refuse(int descriptor, const ClientInfo& client, std::uint32_t ca
                                       " already (limits.connections_per_address)");
 }
 
-// A pause lasts until a connection is accepted again or the backlog is empty. True: it is to be
-// logged.
-bool Listener::begin_pause(observe::Counter& reason) {
-  if (std::exchange(paused_, true)) return false;
-  reason.add();
-  return pause_lines_.try_take(1, 1, Clock::now());
-}
-
-void Listener::log_pause(const std::string& why) {
-  workers_.front()->log().message(observe::Level::warn, "accepting pauses: " + why);
-}
-
-Listener::Next Listener::pause_for_descriptors(const char* why) {
-  if (begin_pause(pauses_for_descriptors_)) log_pause(why);
-  resume().set_out_of_descriptors(true);
-  return Next::pause;
+// A pause lasts until a connection is accepted again or the backlog is empty.
+void Listener::begin_pause(Next why) {
+  if (std::exchange(paused_, true)) return;
+  (why == Next::at_cap ? pauses_for_connections_ : pauses_for_descriptors_).add();
+  if (!pause_lines_.try_take(1, 1, Clock::now())) return;
+  std::string line = "accepting pauses: ";
+  if (why == Next::at_cap) {
+    line += std::to_string(most_connections_) +
+            " client connections are open, as many as may be (limits.connections, limit of open "
+            "files)";
+  } else {
+    line +=
+        why == Next::out_of_memory ? "the system is out of memory" : "no file descriptors are left";
+  }
+  workers_.front()->log().message(observe::Level::warn, line);
 }
 
 void Listener::end_pause() {
   paused_ = false;
-  resume().set_out_of_descriptors(false);
+  resume().none_waits();
 }
 
 void Listener::stop() {

@@ -1,11 +1,11 @@
 // Accepts connections with an Asio acceptor on the first worker's loop and hands each to the worker
 // with the fewest that keeps up (next_worker).
 //
-// Accepting pauses while the connection cap is reached, until a connection ends, and for 50 ms at a
-// time while the process has no descriptors left; waiting clients stay in the backlog, and the
-// workers' sweeps see to it that some idle connections and slow heads end. A connection from an
-// address that already has limits.connections_per_address is closed at once with a reset: that
-// costs one accept(2) and leaves no socket in TIME_WAIT.
+// Accepting pauses while clients wait and the connection cap is reached, or no descriptors are
+// left: until a connection ends, and for 50 ms at a time. Meanwhile these clients stay in the
+// backlog, and the workers' sweeps see to it that as many connections end, idle ones first. A
+// connection from an address that already has limits.connections_per_address is closed at once with
+// a reset: that costs one accept(2) and leaves no socket in TIME_WAIT.
 #pragma once
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -57,20 +57,18 @@ class Listener {
   static constexpr int kAcceptsInARow = 256;
 
   using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, EventLoop::Executor>;
-  enum class Next : std::uint8_t { accept, wait, pause, wait_for_close };
+  enum class Next : std::uint8_t { accept, wait, at_cap, out_of_descriptors, out_of_memory };
 
   void await_clients();
   void on_clients();
-  void await_close();
+  void pause(Next why, std::uint32_t newcomers);
   void resume_below_cap();
   AcceptResume& resume() const;
   std::uint32_t connections() const;
   Next accept_some();
   Next accept_one(Worker& worker);
-  bool begin_pause(observe::Counter& reason);
-  void log_pause(const std::string& why);
+  void begin_pause(Next why);
   void end_pause();
-  Next pause_for_descriptors(const char* why);
   void admit(int descriptor, const ClientInfo& client, Worker& worker);
   void refuse(int descriptor, const ClientInfo& client, std::uint32_t cap);
 

@@ -10,9 +10,17 @@ namespace {
 // During a drain idle connections stay open for this long: a request that is already on its way is
 // answered, with `Connection: close`, instead of reset.
 constexpr Milliseconds kDrainGrace{1000};
-// At the connection limit one connection in so many is closed a pass, if it is idle or its client
-// silent, so that others are accepted.
+// While clients wait to be accepted one connection in so many gives way a pass at most.
 constexpr std::int64_t kOneInSoMany = 64;
+// A connection is about to end for another client, but its response takes so long that one more may
+// end.
+constexpr Milliseconds kSlowToEnd{1000};
+constexpr std::size_t kPassesInABurst = 4;
+// How long a connection stays at least while others wait.
+constexpr Milliseconds kShortestStay{1000};
+// For so long one that has had no response counts as let in lately. Longer ones, such as the
+// request of a long poll, do not keep others out.
+constexpr Milliseconds kOnTrial{10'000};
 constexpr std::uint32_t kSweepsASecond = 20;
 
 // For how long this thread has run.
@@ -88,7 +96,11 @@ void Sweep::sweep(TimePoint now) {
   wake_abandoned();
   break_tunnels();
   publish_ages(now);
-  close_idle(now);
+  withdraw_promises(now);
+  std::size_t giving_way = most_giving_way();
+  close_idle(now, giving_way);
+  end_silent(now, giving_way);
+  take_turns(now, giving_way);
   services_.pipes.close_unused();
   services_.wall_clock.refresh();
   if (++sweeps_ % kSweepsASecond == 0) services_.owner.give_back_memory();
@@ -212,12 +224,25 @@ void Sweep::publish_ages(TimePoint now) {
   }
 }
 
-void Sweep::close_idle(TimePoint now) {
+// Of connections that should have ended for a client that waits, and whose responses take long.
+void Sweep::withdraw_promises(TimePoint now) {
+  for (Http1Session& session : lists_.sessions) {
+    ClientConnection* const client = session.connection();
+    if (client != nullptr && now - client->gives_way_since() >= kSlowToEnd)
+      services_.owner.give_way_no_more(*client);
+  }
+}
+
+// How many connections may give way in this pass.
+std::size_t Sweep::most_giving_way() const {
+  if (!services_.owner.needs_room()) return 0;
+  return static_cast<std::size_t>(1 + services_.gauges.client_connections.value() / kOneInSoMany);
+}
+
+// `giving_way`: how many may give way, and then how many more.
+void Sweep::close_idle(TimePoint now, std::size_t& giving_way) {
   const Milliseconds idle_timeout =
       services_.owner.newest_generation().config().limits.idle_timeout;
-  std::int64_t makes_room = 0;
-  if (services_.owner.is_at_connection_limit())
-    makes_room = 1 + services_.gauges.client_connections.value() / kOneInSoMany;
   // Least recently used first: stops at the first one to keep. What has sent a request that waits
   // for its turn is not idle.
   for (auto next = lists_.idle_clients.begin(); next != lists_.idle_clients.end();) {
@@ -226,31 +251,72 @@ void Sweep::close_idle(TimePoint now) {
     const bool drained =
         services_.draining && now - std::max(client.idle_since(), drain_began_) >= kDrainGrace;
     const Duration idle_for = now - client.idle_since();
-    const bool gives_way = idle_for >= kLongestClientSilence && makes_room-- > 0;
-    if (!drained && !gives_way && idle_for < idle_timeout) break;
+    if (!drained && idle_for < idle_timeout) {
+      if (giving_way == 0 || idle_for < kLongestClientSilence || !services_.owner.give_way(client))
+        break;
+      --giving_way;
+    }
     client.IdleHook::unlink();
     client.close();
   }
-  if (makes_room > 0) end_silent(now, static_cast<std::size_t>(makes_room));
   for (LocalGeneration& local : lists_.generations) {
     for (UpstreamPool& pool : local.pools()) pool.close_idle_since(now - idle_timeout);
   }
 }
 
-// Ends `most` silent sessions: those whose clients lose least, of these the longest silent ones.
-void Sweep::end_silent(TimePoint now, std::size_t most) {
+// Ends silent sessions: those whose clients lose least, of these the longest silent ones.
+void Sweep::end_silent(TimePoint now, std::size_t& giving_way) {
+  if (giving_way == 0) return;
   silent_.clear();
   for (Http1Session& session : lists_.sessions) {
     if (const Silence silence = session.silence(now); silence.gives_way(now))
       silent_.emplace_back(silence, &session);
   }
-  if (silent_.size() > most) {
-    const auto end = silent_.begin() + static_cast<std::ptrdiff_t>(most);
+  if (silent_.size() > giving_way) {
+    const auto end = silent_.begin() + static_cast<std::ptrdiff_t>(giving_way);
     std::nth_element(silent_.begin(), end, silent_.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     silent_.erase(end, silent_.end());
   }
-  for (const auto& [silence, session] : silent_) session->give_way(silence.at);
+  for (const auto& [silence, session] : silent_) {
+    if (!services_.owner.give_way(*session->connection())) return;
+    --giving_way;
+    session->give_way(silence.at);
+  }
+}
+
+// Too few are idle or silent: others end with their next response, whichever come first. Responses
+// may come in bursts, so what no response took in one pass may go in the next ones.
+//
+// Those let in may never have a response, since they ask for nothing. Served connections make room
+// for no more of these at a time than for a burst: so a flood of them takes no more places.
+void Sweep::take_turns(TimePoint now, std::size_t giving_way) {
+  const bool is_needed = giving_way > 0 && services_.owner.needs_room();
+  if (!is_needed) {
+    may_leave_ = 0;
+    return;
+  }
+  std::size_t on_trial = 0;
+  const auto count = [&](const ClientConnection& client) {
+    if (!client.is_served() && now - client.accepted_at() < kOnTrial) ++on_trial;
+  };
+  for (const IdleHook& idle : lists_.idle_clients)
+    count(static_cast<const ClientConnection&>(idle));
+  for (Http1Session& session : lists_.sessions) {
+    const ClientConnection* const client = session.connection();
+    if (client != nullptr && client->gives_way_since() == kNever) count(*client);
+  }
+  const std::size_t burst = kPassesInABurst * giving_way;
+  may_leave_ = std::min(may_leave_ + giving_way, burst - std::min(burst, on_trial));
+}
+
+bool Sweep::ends_with_response(ClientConnection& client) {
+  if (may_leave_ == 0 || !client.is_served()) return false;
+  if (services_.now() - client.accepted_at() < kShortestStay) return false;
+  // Another request has come, which would be lost.
+  if (client.has_input() || !services_.owner.give_way(client)) return false;
+  --may_leave_;
+  return true;
 }
 
 }  // namespace spillway::proxy

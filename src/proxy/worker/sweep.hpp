@@ -4,8 +4,9 @@
 // oldest new request has waited), expires waiters at the gates, resumes exchanges whose pause
 // before a retry is over, looks at clients for whose slots others wait. Every 50 ms: ends waits
 // past their deadline, detects clients that left, closes connections idle for longer than
-// idle_timeout_ms, and some that are idle, or whose clients are silent (silence.hpp), while others
-// are not accepted for want of room. Every second: frees what a burst has left in the pools.
+// idle_timeout_ms. While clients wait to be accepted it closes as many of the idle connections, or
+// of those whose clients are silent (silence.hpp); if these are too few, lets connections end with
+// their next response. Every second: frees what a burst has left in the pools.
 #pragma once
 
 #include <poll.h>
@@ -60,6 +61,8 @@ class Sweep {
   // Gives jobs back: all, whose upstream requests are closed, or those that have no slot yet.
   void give_back_jobs(bool all);
   const Heartbeat& heartbeat() const { return heartbeat_; }
+  // As Owner::ends_with_response().
+  bool ends_with_response(ClientConnection& client);
 
  private:
   static constexpr Milliseconds kSweepPeriod{50};
@@ -74,8 +77,11 @@ class Sweep {
   void wake_abandoned();
   void break_tunnels();
   void publish_ages(TimePoint now);
-  void close_idle(TimePoint now);
-  void end_silent(TimePoint now, std::size_t most);
+  void withdraw_promises(TimePoint now);
+  std::size_t most_giving_way() const;
+  void close_idle(TimePoint now, std::size_t& giving_way);
+  void end_silent(TimePoint now, std::size_t& giving_way);
+  void take_turns(TimePoint now, std::size_t giving_way);
 
   Services& services_;
   SweptLists& lists_;
@@ -87,6 +93,7 @@ class Sweep {
   TimePoint next_sweep_{};
   TimePoint drain_began_{};
   std::uint32_t sweeps_ = 0;
+  std::size_t may_leave_ = 0;  // connections, with their next response, before the next pass
   // Reused by each pass:
   std::vector<pollfd> polled_;
   std::vector<Swept*> swept_;

@@ -175,10 +175,22 @@ void Worker::connection_idle(ClientConnection& client) { swept_.idle_clients.pus
 
 void Worker::connection_active(ClientConnection& client) { take_session().serve(&client); }
 
-void Worker::connection_closed() {
+void Worker::connection_closed(bool gave_way) {
   gauges_->client_connections.subtract();
   connections_.fetch_sub(1);
-  shared_.accept_resume.connection_closed();
+  shared_.accept_resume.connection_closed(gave_way);
+}
+
+bool Worker::give_way(ClientConnection& client) {
+  if (client.gives_way_since() != kNever) return true;
+  if (!shared_.accept_resume.promise_place()) return false;
+  client.gives_way_since(loop_.now());
+  return true;
+}
+
+void Worker::give_way_no_more(ClientConnection& client) {
+  client.gives_way_since(kNever);
+  shared_.accept_resume.withdraw_promise();
 }
 
 // Given back by keep().

@@ -97,8 +97,13 @@ class Worker final : Owner {
   void connection_opened() override;
   void connection_idle(ClientConnection& client) override;
   void connection_active(ClientConnection& client) override;
-  void connection_closed() override;
-  bool is_at_connection_limit() override { return shared_.accept_resume.is_at_connection_limit(); }
+  void connection_closed(bool gave_way) override;
+  bool needs_room() override { return shared_.accept_resume.needs_room(); }
+  bool give_way(ClientConnection& client) override;
+  void give_way_no_more(ClientConnection& client) override;
+  bool ends_with_response(ClientConnection& client) override {
+    return sweep_.ends_with_response(client);
+  }
   void give_back_memory() override;
   void begin(Owned& object) override;
   void end(Owned& object) override;

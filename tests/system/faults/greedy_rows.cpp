@@ -271,6 +271,40 @@ Row one_breaks_the_backend() {
                        .changes = changes});
 }
 
+// Each asks again and again, and comes back when it is told to leave, until every one of the round
+// has been served. None of them is idle for long enough to be put out.
+Row more_clients_than_places() {
+  const auto served = std::make_shared<Meeting>();
+  return {.name = "more clients than places take turns",
+          .settings = {.changes = {{"limits", {{"connections", kGreedy}}}}},
+          .client = [served](Stand& stand, Client client) -> Outcome {
+            Outcome outcome{"200", 0, {}};
+            Arrival once_served(*served);
+            std::optional<RawClient> asking;
+            const Deadline deadline(stand.patience());
+            const std::string request = get("/good/" + std::to_string(client.number));
+            try {
+              do {
+                if (!asking) asking.emplace(stand.port());
+                const Message answer = asking->send(request).read_response(
+                    Expected::response, Milliseconds{deadline.left()});
+                ++outcome.requests;
+                if (answer.status() != 200) outcome.word = std::to_string(answer.status());
+                if (answer.field("Connection") == "close") asking.reset();
+                once_served.arrive();
+              } while (!served->wait_for(rounds(client) * kClients, 20ms) && !deadline.passed());
+            } catch (const std::exception& error) {
+              const bool has_waited = deadline.passed() && outcome.requests == 0;
+              outcome.word = has_waited ? "not served" : "WRONG: a request is lost";
+              outcome.detail = error.what();
+            }
+            return outcome;
+          },
+          .allows = any_of({"200"}),
+          .must = "200",
+          .at_peers = {.is_other = [](Client) { return true; }}};
+}
+
 }  // namespace
 
 std::vector<Row> greedy_rows() {
@@ -322,6 +356,19 @@ std::vector<Row> greedy_rows() {
        .begins = [=](RawClient& client, const std::string& number, Milliseconds) {
          client.send(upload + number + host);
        }}));
+  // Some of them leave with a response.
+  rows.push_back(row_of({.name = "busy keep-alive connections fill the house",
+                         .changes = {{"limits", {{"connections", kGreedy / 2}}}},
+                         .requests = std::nullopt,
+                         .must = "put out",
+                         .begins = [](RawClient& client, const std::string& number,
+                                      Milliseconds) { client.send(get("/good/" + number)); },
+                         .goes_on =
+                             [](RawClient& client) {
+                               while (client.has_bytes(0ms)) client.read_response();
+                               client.try_send(get("/good/again"));
+                             }}));
+  rows.push_back(more_clients_than_places());
   const auto fill_the_house = [&](const std::string& who, const std::string& start,
                                   const std::string& lines) {
     rows.push_back(

@@ -19,6 +19,8 @@ namespace {
 constexpr int kSlots = 2;
 // For so long a connection stays open behind a response whose client has left.
 constexpr Milliseconds kStaysOpen{500};
+// dispatch::kLeastPastLeaving, and some more.
+constexpr Milliseconds kPastLeaving{2200};
 
 // Takes its time over each request, and sees nothing of a client that leaves. Of /early it sends
 // the head before the work, and nothing of it ends the connection.
@@ -103,6 +105,32 @@ TEST_CASE("thirty quick requests for each slow one that is abandoned do not free
   quick(30);
   leave(12);
   CHECK(backend.most_at_work <= kSlots);
+}
+
+// Each route is quick as far as is known, so that the slots of the first are given back after two
+// seconds, and those of the next ones would be too.
+TEST_CASE("long requests that are abandoned on several routes put no more than twice to work") {
+  const std::vector<std::string> paths{"/one", "/two", "/three", "/four"};
+  nlohmann::json settings = few_slots();
+  for (const std::string& path : paths) {
+    settings["routes"].push_back(
+        {{"name", path.substr(1)}, {"match", {{"path", path}}}, {"class", "P0"}});
+  }
+  BusyBackend backend;
+  backend.takes_ms = 1;
+  const ProxyUnderTest proxy(backend.peer.address(), settings);
+  RawClient patient(proxy.port());
+  for (const std::string& path : paths)
+    for (int n = 0; n < 30; ++n) CHECK(patient.ask(get(path)).body == "done");
+  backend.takes_ms = 8'000;  // longer than they come
+  const Deadline while_they_come(3 * kPastLeaving);
+  for (std::size_t n = 0; !while_they_come.passed(); ++n) {
+    RawClient leaver(proxy.port());
+    leaver.send(get(paths[n % paths.size()]));
+    leaver.has_bytes(20ms);
+  }
+  CHECK(backend.most_at_work > kSlots);  // else this tests nothing
+  CHECK(backend.most_at_work <= 2 * kSlots);
 }
 
 TEST_CASE("a slot is held until the response is complete, however early its head came") {

@@ -1,11 +1,13 @@
 // A house full of clients that are silent elsewhere than between requests or at a head
 // (connections_test.cpp has these): behind their answer, in the body of a request, before an answer
 // that they do not take. They hold no slot, and give way to new clients; those that hold one, or
-// that send, do not.
+// that send, do not. Of clients that ask again and again as many are let go as others come.
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <deque>
+#include <functional>
+#include <list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -54,7 +56,85 @@ int ended(std::deque<RawClient>& clients) {
   return count;
 }
 
+const std::string kOwn = "OPTIONS *" + kHost + "Max-Forwards: 0\r\n\r\n";
+
+// Each asks again and again until then, and is answered each time. Those that are let go with their
+// answer leave.
+void ask_on(std::list<RawClient>& clients, const std::vector<std::string>& requests,
+            const std::function<bool()>& is_enough) {
+  std::string bytes;
+  for (const std::string& request : requests) bytes += request;
+  while (!is_enough()) {
+    for (auto one = clients.begin(); one != clients.end();) {
+      one->send(bytes);
+      bool is_let_go = false;
+      for (std::size_t n = 0; n < requests.size(); ++n) {
+        CHECK_FALSE(is_let_go);  // a request behind is lost
+        const Message answer = one->read_response();
+        CHECK(answer.status() == 200);
+        is_let_go = answer.field("Connection") == "close";
+      }
+      if (is_let_go) CHECK(one->is_closed());
+      is_let_go ? one = clients.erase(one) : ++one;
+    }
+  }
+}
+
 }  // namespace
+
+TEST_CASE("a pool of connections as large as the house is left alone until someone comes") {
+  CountingBackend backend({});
+  const ProxyUnderTest proxy(backend.address(), house());
+  std::deque<RawClient> pool;
+  for (int n = 0; n < kMost; ++n)
+    CHECK(pool.emplace_back(proxy.port()).ask(get("/")).status() == 200);
+  CHECK_FALSE(pool[0].is_closed(2500ms));
+  CHECK(ended(pool) == 0);
+  CHECK(proxy.metric(R"(spillway_accept_pauses_total{reason="connections"})") == 0);
+  CHECK(lets_in(proxy));
+  CHECK(ended(pool) == 1);
+  CHECK(proxy.metric(R"(spillway_accept_pauses_total{reason="connections"})") == 1);
+}
+
+TEST_CASE("in a full house of clients that ask again and again one leaves for each that comes") {
+  CountingBackend backend({});
+  const ProxyUnderTest proxy(backend.address(), house());
+  const std::string relayed = get("/");
+  std::vector<std::string> requests;
+  SUBCASE("relayed") { requests = {relayed}; }
+  SUBCASE("our own") { requests = {kOwn}; }
+  SUBCASE("pipelined") { requests = {relayed, kOwn, relayed}; }
+  CAPTURE(requests.size());
+  std::list<RawClient> asking;
+  for (int n = 0; n < kMost; ++n)
+    CHECK(asking.emplace_back(proxy.port()).ask(kOwn).status() == 200);
+  std::deque<RawClient> newcomers;
+  for (int come = 1; come <= 3; ++come) {
+    newcomers.emplace_back(proxy.port()).send(relayed);
+    const Deadline soon(kAPlaceWasMade);
+    ask_on(asking, requests, [&] { return newcomers.back().has_bytes(0ms) || soon.passed(); });
+    CHECK(newcomers.back().read_response().status() == 200);
+    CHECK(asking.size() <= kMost - static_cast<std::size_t>(come));
+    CHECK(asking.size() + 1 >= kMost - static_cast<std::size_t>(come));  // one may be slow to leave
+  }
+}
+
+TEST_CASE("in a full house those that never ask take no more places than a burst") {
+  constexpr std::size_t kBurst = 4;
+  CountingBackend backend({});
+  nlohmann::json settings = house();
+  settings["workers"] = 1;
+  const ProxyUnderTest proxy(backend.address(), settings);
+  std::list<RawClient> asking;
+  for (int n = 0; n < kMost; ++n)
+    CHECK(asking.emplace_back(proxy.port()).ask(kOwn).status() == 200);
+  std::deque<RawClient> silent;
+  for (int n = 0; n < 2 * kMost; ++n) silent.emplace_back(proxy.port());
+  const Deadline while_they_come(4s);
+  ask_on(asking, {kOwn}, [&] { return while_they_come.passed(); });
+  CHECK(ended(silent) >= 2);  // a second each
+  CHECK(asking.size() >= kMost - kBurst);
+}
 
 TEST_CASE("in a full house those give way that have their answer and do not send the rest") {
   CountingBackend backend({.service = 3s});

@@ -1,5 +1,6 @@
-// Which connections are closed first at the connection limit (limits.connections are open, or no
-// descriptor is left): those whose clients are silent, and whose requests hold no slot.
+// Which connections are closed first while clients wait at the connection limit
+// (limits.connections are open, or no descriptor is left): those whose clients are silent, and
+// whose requests hold no slot.
 #pragma once
 
 #include <cstdint>

@@ -6,12 +6,13 @@ ClientConnection::ClientConnection(Services& services, int descriptor, const Cli
                                    traffic::AddressCount::Permit permit)
     : Stream(services.loop, descriptor, true),
       owner_(services.owner),
+      accepted_at_(services.now()),
       info_(info),
       permit_(std::move(permit)) {
   owner_.connection_opened();
 }
 
-ClientConnection::~ClientConnection() { owner_.connection_closed(); }
+ClientConnection::~ClientConnection() { owner_.connection_closed(gives_way_since_ != kNever); }
 
 void ClientConnection::recognise(const Generation& generation) {
   if (info_.recognised_by == generation.number) return;

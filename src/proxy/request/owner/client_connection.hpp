@@ -29,6 +29,16 @@ class ClientConnection final : public Stream, public IdleHook {
   // Waits for the next request, without buffer or coroutine.
   void become_idle(TimePoint now);
   TimePoint idle_since() const { return idle_since_; }
+  TimePoint accepted_at() const { return accepted_at_; }
+
+  // It has had a response.
+  bool is_served() const { return is_served_; }
+  void response_came() { is_served_ = true; }
+
+  // It is about to end for a client that waits to be accepted (Owner::give_way()), since then;
+  // kNever: it is not, or takes too long.
+  TimePoint gives_way_since() const { return gives_way_since_; }
+  void gives_way_since(TimePoint since) { gives_way_since_ = since; }
 
   // An empty line came in place of a request. True for the first one since the last request:
   // without this limit a client could hold a connection for ever with empty lines.
@@ -40,8 +50,11 @@ class ClientConnection final : public Stream, public IdleHook {
   void on_idle_readable() override;
 
   Owner& owner_;
+  const TimePoint accepted_at_;
   TimePoint idle_since_{};
+  TimePoint gives_way_since_ = kNever;
   bool sent_empty_line_ = false;
+  bool is_served_ = false;
   ClientInfo info_;
   traffic::AddressCount::Permit permit_;  // of limits.connections_per_address
 };

@@ -36,14 +36,21 @@ class Owner {
   // The generation for requests that begin now.
   virtual LocalGeneration& newest_generation() = 0;
 
-  // A client's connection was opened, became idle, is readable again, was closed.
+  // A client's connection was opened, became idle, is readable again, was closed (`gave_way`: for a
+  // client that waits to be accepted).
   virtual void connection_opened() = 0;
   virtual void connection_idle(ClientConnection& client) = 0;
   virtual void connection_active(ClientConnection& client) = 0;
-  virtual void connection_closed() = 0;
-  // There are limits.connections connections, or no descriptor is left: accepting waits for one to
-  // end.
-  virtual bool is_at_connection_limit() = 0;
+  virtual void connection_closed(bool gave_way) = 0;
+  // Clients wait to be accepted, since there are limits.connections connections or no descriptor is
+  // left, and too few connections are about to end for them.
+  virtual bool needs_room() = 0;
+  // The connection is about to end for one of these. False: there is no need.
+  virtual bool give_way(ClientConnection& client) = 0;
+  // It takes too long, so that another one may end in its place.
+  virtual void give_way_no_more(ClientConnection& client) = 0;
+  // Whether it gives way with the response that begins now.
+  virtual bool ends_with_response(ClientConnection& client) = 0;
 
   // Every second: frees what a burst has left in the pools.
   virtual void give_back_memory() = 0;

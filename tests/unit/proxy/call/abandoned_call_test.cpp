@@ -146,9 +146,64 @@ TEST_CASE("a slot is kept for two seconds at least, also where only quick answer
   CHECK_FALSE(request.process.has_free_slot());
   request.process.loop.begin_event(until);
   lingering.wake_if_late(until);
-  CHECK_FALSE(request.is_lingering());
   CHECK(request.process.has_free_slot());
+  CHECK(request.process.gauges->abandoned_calls.value() == 0);
   CHECK(request.learned_hold() > seconds(4));  // the next one's is longer
+  CHECK(request.learned_hold() < seconds(5));
+
+  // Its end is awaited, and shows what the next ones take.
+  REQUIRE(request.is_lingering());
+  const TimePoint later = request.began + seconds(20);
+  request.process.loop.begin_event(later);
+  SUBCASE("it ends") {
+    request.connection.send(kDone);
+    CHECK(runs_until(request.process, [&] {
+      request.process.loop.begin_event(later);
+      return !request.is_lingering();
+    }));
+  }
+  SUBCASE("it does not end within its response timeout") {
+    lingering.wake_if_late(later);
+    REQUIRE(request.is_lingering());
+    request.process.loop.begin_event(request.began + seconds(31));
+    lingering.wake_if_late(request.began + seconds(31));
+    CHECK_FALSE(request.is_lingering());
+    CHECK(request.learned_hold() >= seconds(59));
+  }
+  SUBCASE("a reload ends it") {
+    lingering.end_early();
+    CHECK_FALSE(request.is_lingering());
+    CHECK(request.learned_hold() < seconds(5));
+  }
+}
+
+TEST_CASE("as many requests as there are slots outlast theirs, and others keep theirs") {
+  Abandoned request;
+  for (int n = 0; n < 30; ++n)
+    request.process.generation->service_time.record(RouteId{}, milliseconds(2), request.began);
+  request.client_leaves();
+  const auto outlasts = [&](Swept& swept, TimePoint when) {
+    request.process.loop.begin_event(when);
+    swept.wake_if_late(when);
+    return request.process.has_free_slot();
+  };
+  Swept& first = *request.process.owner.swept.front();
+  CHECK(outlasts(first, request.began + seconds(3)));
+
+  request.asked.emplace(request.process, get());
+  request.asked->ask();
+  SteppedConnection second_connection = request.asked->connects_to(request.server);
+  request.asked->is_read_by(second_connection);
+  request.client_leaves();
+  REQUIRE(request.process.owner.swept.size() == 2);
+  Swept& second = *request.process.owner.swept.back();
+  CHECK_FALSE(outlasts(second, request.process.services.now() + seconds(15)));
+  request.connection.send(kDone);
+  CHECK(runs_until(request.process, [&] { return request.process.owner.swept.size() == 1; }));
+  CHECK_FALSE(request.process.has_free_slot());
+  second_connection.send(kDone);
+  CHECK(request.ends());
+  CHECK(request.process.has_free_slot());
 }
 
 TEST_CASE("how long a client would have waited does not bound its upstream's work") {

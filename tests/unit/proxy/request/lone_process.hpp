@@ -31,8 +31,11 @@ class LoneOwner final : public Owner {
   void connection_opened() override {}
   void connection_idle(ClientConnection&) override {}
   void connection_active(ClientConnection&) override {}
-  void connection_closed() override {}
-  bool is_at_connection_limit() override { return is_full; }
+  void connection_closed(bool) override {}
+  bool needs_room() override { return is_full; }
+  bool give_way(ClientConnection&) override { return false; }
+  void give_way_no_more(ClientConnection&) override {}
+  bool ends_with_response(ClientConnection&) override { return false; }
   void give_back_memory() override {}
   void begin(Owned& object) override {
     if (object.kind() == OwnedKind::refresh) ++refreshes;

@@ -11,17 +11,46 @@ TEST_CASE("the first connection that closes resumes a waiting listener and later
   AcceptResume resume;
   int resumed = 0;
   resume.on_connection_closed([&] { ++resumed; });
-  resume.connection_closed();
+  resume.connection_closed(false);
   CHECK(resumed == 0);
-  resume.wait();
-  resume.connection_closed();
-  resume.connection_closed();
+  resume.wait(1);
+  resume.connection_closed(false);
+  resume.connection_closed(false);
   CHECK(resumed == 1);
   CHECK_FALSE(resume.stop_waiting());
-  resume.wait();
+  resume.wait(1);
   CHECK(resume.stop_waiting());
-  resume.connection_closed();
+  resume.connection_closed(false);
   CHECK(resumed == 1);
+}
+
+TEST_CASE("as many connections are promised to end as clients wait to be accepted") {
+  AcceptResume resume;
+  resume.on_connection_closed([] {});
+  CHECK_FALSE(resume.needs_room());
+  CHECK_FALSE(resume.promise_place());
+  resume.wait(2);
+  CHECK(resume.promise_place());
+  CHECK(resume.needs_room());
+  CHECK(resume.promise_place());
+  CHECK_FALSE(resume.needs_room());
+  CHECK_FALSE(resume.promise_place());
+
+  // Until the listener counts anew, a newcomer whose place is free is no reason for one more.
+  resume.connection_closed(true);
+  CHECK_FALSE(resume.promise_place());
+  resume.wait(1);  // the other one, which is promised a place
+  CHECK_FALSE(resume.promise_place());
+  resume.withdraw_promise();
+  CHECK(resume.promise_place());
+  resume.wait(5);
+  resume.connection_closed(false);  // by itself
+  for (int n = 0; n < 4; ++n) CHECK(resume.promise_place());
+  CHECK_FALSE(resume.promise_place());
+  resume.none_waits();
+  for (int n = 0; n < 5; ++n) resume.connection_closed(true);
+  resume.wait(1);
+  CHECK(resume.promise_place());
 }
 
 // One connection at a time, so a lost wake-up would wait for ever.
@@ -38,7 +67,7 @@ TEST_CASE("a connection that closes while connections are counted is seen by one
         continue;
       }
       open.fetch_sub(1);
-      resume.connection_closed();
+      resume.connection_closed(false);
       ++ended;
     }
   });
@@ -46,7 +75,7 @@ TEST_CASE("a connection that closes while connections are counted is seen by one
   for (int n = 0; n < kConnections; ++n) {
     const int before = woken.load();
     open.fetch_add(1);
-    resume.wait();
+    resume.wait(1);
     if (open.load() == 0 && resume.stop_waiting()) {
       ++by_itself;
     } else {

@@ -47,8 +47,16 @@ class IdleClients final : public Owner {
     on_request();
     client.close();
   }
-  void connection_closed() override {}
-  bool is_at_connection_limit() override { return false; }
+  void connection_closed(bool gave_way) override { gave_way_ += gave_way ? 1 : 0; }
+  bool needs_room() override { return promised < newcomers; }
+  bool give_way(ClientConnection& client) override {
+    if (!needs_room()) return false;
+    ++promised;
+    client.gives_way_since(Clock::now());
+    return true;
+  }
+  void give_way_no_more(ClientConnection&) override { FAIL("not asked for"); }
+  bool ends_with_response(ClientConnection&) override { return false; }
   void give_back_memory() override {}
   void begin(Owned&) override { FAIL("not asked for"); }
   void end(Owned&) override { FAIL("not asked for"); }
@@ -56,10 +64,13 @@ class IdleClients final : public Owner {
 
   SweptLists lists;
   std::size_t requests = 0;
+  std::size_t newcomers = 0;                     // that wait to be accepted
+  std::size_t promised = 0;                      // connections that end for them
   std::function<void()> at_end_of_turn = [] {};  // of that with the first request
   std::function<void()> on_request = [] {};
 
   Services& services() { return services_; }
+  std::size_t gave_way() const { return gave_way_; }
 
  private:
   static void close(ClientConnection& client) {
@@ -69,6 +80,7 @@ class IdleClients final : public Owner {
 
   Process& process_;
   std::vector<int> peers_;
+  std::size_t gave_way_ = 0;
   Services services_{.owner = *this,
                      .loop = process_.loop,
                      .log = process_.log,
@@ -82,7 +94,38 @@ class IdleClients final : public Owner {
                      .memory_of_clients = traffic::ClientShares({1, 2})};
 };
 
+bool is_open(int peer) {
+  char byte = 0;
+  return ::recv(peer, &byte, 1, MSG_DONTWAIT) < 0;
+}
+
 }  // namespace
+
+TEST_CASE("as many idle connections give way as clients wait, the longest idle ones") {
+  Process process;
+  IdleClients clients(process);
+  Sweep sweep(clients.services(), clients.lists);
+  std::vector<int> peers;
+  for (int n = 0; n < 10; ++n) peers.push_back(clients.connect(seconds(20 - n)));
+  const int lately_used = clients.connect(Duration{0});
+  clients.services().gauges.client_connections.add(640);  // so ten in a pass may give way
+  const auto pass = [&] {
+    sweep.sweep(Clock::now());
+    process.loop.poll();
+    std::size_t open = 0;
+    while (open < peers.size() && is_open(peers[peers.size() - 1 - open])) ++open;
+    return open;
+  };
+  CHECK(pass() == 10);  // nobody waits
+  clients.newcomers = 3;
+  CHECK(pass() == 7);
+  CHECK(pass() == 7);  // they are as good as let in
+  CHECK(clients.gave_way() == 3);
+  clients.newcomers = 300;
+  CHECK(pass() == 0);
+  CHECK(clients.gave_way() == 10);
+  CHECK(is_open(lately_used));
+}
 
 TEST_CASE("a client whose request waits for its turn is not closed as idle") {
   constexpr std::size_t kAsking = 3 * ReadinessSet::kOthers;
@@ -105,10 +148,6 @@ TEST_CASE("a client whose request waits for its turn is not closed as idle") {
   process.loop.poll();
   CHECK(waiting >= ReadinessSet::kOthers);  // else this tests nothing
   CHECK(clients.requests == kAsking);
-  const auto is_open = [](int peer) {
-    char byte = 0;
-    return ::recv(peer, &byte, 1, MSG_DONTWAIT) < 0;
-  };
   CHECK_FALSE(is_open(silent_before));
   CHECK_FALSE(is_open(silent_behind));
   CHECK(is_open(lately_used));
