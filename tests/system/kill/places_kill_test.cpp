@@ -28,15 +28,18 @@ constexpr std::size_t kVisitors = 60;
 constexpr int kMost = 20'000;  // requests of a round
 
 json settings(const std::string& shop, const TemporaryDirectory& directory) {
-  return configuration(
-      {shop}, {{"store", {{"url", "sqlite:" + (directory.path() / "jobs.db").string()}}},
-               {"log", {{"level", "error"}}},
-               {"routes",
-                {{{"name", "sale"},
-                  {"match", {{"path", "/sale"}}},
-                  {"class", "P1"},
-                  {"waiting_room",
-                   {{"active_sessions", 10}, {"when", "always"}, {"secure_cookie", false}}}}}}});
+  return configuration({shop},
+                       {{"store", {{"url", "sqlite:" + (directory.path() / "jobs.db").string()}}},
+                        {"log", {{"level", "error"}}},
+                        {"routes",
+                         {{{"name", "sale"},
+                           {"match", {{"path", "/sale"}}},
+                           {"class", "P1"},
+                           {"waiting_room",
+                            {{"active_sessions", 10},
+                             {"when", "always"},
+                             {"expected_stay_ms", 1000},
+                             {"secure_cookie", false}}}}}}});
 }
 
 // What a browser has of the sale, and what it was told last.
