@@ -16,21 +16,21 @@ namespace spillway::waiting {
 namespace {
 
 // So many may be called while they are away that none is passed over.
-Terms open_terms() {
+Terms lane_terms() {
   Terms terms = lab_with_reservations();
   terms.resources.usual_duration = Milliseconds(60'000);
   return terms;
 }
 
 // What the model does with those who are away.
-enum class Rule : std::uint8_t {
+enum class LaneRule : std::uint8_t {
   own_place,        // as it is to be
   keeps_resources,  // control: a resource is kept for who is called and away
   goes_behind       // control: who comes and finds none goes behind all
 };
 
 // Every ticket and every device, looked through each time. Nobody misses a call here.
-class Model {
+class LaneModel {
  public:
   struct Ticket {
     std::uint64_t number = 0;
@@ -43,7 +43,7 @@ class Model {
     bool is_called = false;
     bool is_away = false;
   };
-  Model(const Resources& resources, Rule rule) : rule_(rule) {
+  LaneModel(const Resources& resources, LaneRule rule) : rule_(rule) {
     for (const DeviceGroup& group : resources.groups) {
       for (std::uint32_t n = 1; n <= std::max(group.count, 1U); ++n)
         devices_.push_back(
@@ -73,7 +73,7 @@ class Model {
       const Time until = each.is_called ? each.fresh_until : each.heard + kLabPoll * 5 / 2;
       if (!each.is_reserved || now < until) continue;
       each.is_away = true;
-      if (rule_ != Rule::keeps_resources) give_back(each.number);
+      if (rule_ != LaneRule::keeps_resources) give_back(each.number);
     }
     for (const char* const type : {"gpu", "scope"}) call_all(type, now);
   }
@@ -81,7 +81,7 @@ class Model {
     for (Ticket* next = first(true, type); next != nullptr; next = first(true, type)) {
       next->is_called = true;
       next->fresh_until = std::max(next->heard + kLabPoll, now) + kLabPoll / 2 + kComing;
-      if (!next->is_away || rule_ == Rule::keeps_resources) give(*next);
+      if (!next->is_away || rule_ == LaneRule::keeps_resources) give(*next);
     }
   }
   // Whether it gets in.
@@ -91,7 +91,7 @@ class Model {
     if (device(ticket.number).empty()) {
       ticket.is_called = ticket.is_away = false;
       if (first(false, ticket.ask.type) != &ticket) {
-        if (rule_ == Rule::goes_behind) ticket.place = line_.back().number + 1;
+        if (rule_ == LaneRule::goes_behind) ticket.place = line_.back().number + 1;
         return false;
       }
       give(ticket);
@@ -151,13 +151,13 @@ class Model {
     }
   }
 
-  Rule rule_;
+  LaneRule rule_;
   std::vector<Device> devices_;
   std::vector<Ticket> line_;
 };
 
 // What has happened, so that the comparison is one of all that may happen.
-struct Course {
+struct LaneCourse {
   int differing = 0;
   int away_called = 0;
   int came_to_nothing = 0;
@@ -166,12 +166,12 @@ struct Course {
 };
 
 // Visitors who go and come back at random.
-class Play {
+class LanePlay {
  public:
-  Play(std::uint64_t seed, Rule rule)
-      : lab_(open_terms()), model_(open_terms().resources, rule), random_(seed) {}
+  LanePlay(std::uint64_t seed, LaneRule rule)
+      : lab_(lane_terms()), model_(lane_terms().resources, rule), random_(seed) {}
 
-  Course play(std::uint64_t steps) {
+  LaneCourse play(std::uint64_t steps) {
     for (std::uint64_t number = 1; number <= steps; ++number) {
       if (chance(0.3) && model_.line().size() < 40) join(number);
       while (!inside_.empty() && chance(0.15)) leave_one();
@@ -179,8 +179,8 @@ class Play {
       lab_.tick();
       const auto before = model_.line();
       model_.tick(lab_.now);
-      for (const Model::Ticket& each : before) {
-        const Model::Ticket& now = *model_.find(each.number);
+      for (const LaneModel::Ticket& each : before) {
+        const LaneModel::Ticket& now = *model_.find(each.number);
         course_.away_called += !each.is_called && now.is_called && now.is_away;
         course_.lost_by_going += each.is_called && !each.is_away && now.is_away;
       }
@@ -192,11 +192,11 @@ class Play {
  private:
   bool chance(double part) { return random_.uniform() < part; }
   void join(std::uint64_t number) {
-    Model::Ticket ticket{.number = number,
-                         .priority = static_cast<Priority>(chance(0.2) ? 1 : 0),
-                         .ask = chance(0.8) ? ask_for("gpu", chance(0.3) ? 64 : 1, kHour)
-                                            : ask_for("scope", 0, kHour),
-                         .heard = lab_.now};
+    LaneModel::Ticket ticket{.number = number,
+                             .priority = static_cast<Priority>(chance(0.2) ? 1 : 0),
+                             .ask = chance(0.8) ? ask_for("gpu", chance(0.3) ? 64 : 1, kHour)
+                                                : ask_for("scope", 0, kHour),
+                             .heard = lab_.now};
     ticket.is_reserved = chance(0.6);
     REQUIRE(lab_.join(number, ticket.ask, ticket.priority).door == Door::wait);
     if (ticket.is_reserved) REQUIRE(lab_.room.reserve(id_of(number), lab_.now)->is_granted);
@@ -213,11 +213,11 @@ class Play {
   // Those at their pages ask, and come in when they are called.
   void visit() {
     const auto all = model_.line();
-    for (const Model::Ticket& each : all) {
+    for (const LaneModel::Ticket& each : all) {
       bool& is_gone = is_gone_[each.number];
       if (each.is_reserved && chance(is_gone ? 0.01 : 0.03)) is_gone = !is_gone;
       if (is_gone) continue;
-      Model::Ticket& ticket = *model_.find(each.number);
+      LaneModel::Ticket& ticket = *model_.find(each.number);
       if (!each.is_called) {
         lab_.room.hear(id_of(each.number), lab_.now);
         model_.hear(ticket, lab_.now);
@@ -232,7 +232,7 @@ class Play {
     for (const std::uint64_t each : inside_) lab_.room.stay(id_of(each), lab_.now);
   }
   void compare() {
-    for (const Model::Ticket& each : model_.line()) {
+    for (const LaneModel::Ticket& each : model_.line()) {
       const auto report = lab_.room.inspect(id_of(each.number), lab_.now);
       if (!report) {
         ++course_.differing;
@@ -246,19 +246,19 @@ class Play {
   }
 
   Lab lab_;
-  Model model_;
+  LaneModel model_;
   Random random_;
   std::map<std::uint64_t, bool> is_gone_;
   std::vector<std::uint64_t> inside_;
-  Course course_;
+  LaneCourse course_;
 };
 
 }  // namespace
 
 TEST_CASE("resources go to whom a slow model gives them, while visitors go and come back") {
-  Course all;
+  LaneCourse all;
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    const Course course = Play(seed, Rule::own_place).play(10'000);
+    const LaneCourse course = LanePlay(seed, LaneRule::own_place).play(10'000);
     CHECK(course.differing == 0);
     all.away_called += course.away_called;
     all.came_to_nothing += course.came_to_nothing;
@@ -275,8 +275,8 @@ TEST_CASE("resources go to whom a slow model gives them, while visitors go and c
 }
 
 TEST_CASE("control: the comparison finds a resource that is kept, and a place that is lost") {
-  CHECK(Play(1, Rule::keeps_resources).play(2'000).differing > 0);
-  CHECK(Play(1, Rule::goes_behind).play(2'000).differing > 0);
+  CHECK(LanePlay(1, LaneRule::keeps_resources).play(2'000).differing > 0);
+  CHECK(LanePlay(1, LaneRule::goes_behind).play(2'000).differing > 0);
 }
 
 }  // namespace spillway::waiting
