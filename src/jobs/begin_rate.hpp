@@ -1,15 +1,17 @@
-// How many jobs of a route may begin: its `rate`. A job takes a token as it begins, whatever held
-// it up before. So a gate or a circuit that opens after a minute lets no more of them begin in a
-// second than one that was open.
+// How many jobs of a route may begin here: its `rate`, or this proxy's share of it (CapShares). A
+// job takes a token as it begins, whatever held it up before. So a gate or a circuit that opens
+// after a minute lets no more of them begin in a second than one that was open.
 //
-// Thread-safe: workers begin jobs, and the thread with the store pulls no more than may begin soon.
-// It outlives a change of the rate.
+// Thread-safe: workers begin jobs, and the thread with the store sets the rate and pulls no more
+// than may begin soon. It outlives a change of the rate.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "base/time.hpp"
 #include "resilience/token_bucket.hpp"
@@ -18,21 +20,37 @@ namespace spillway::jobs {
 
 class BeginRate {
  public:
+  static constexpr double kNoCap = std::numeric_limits<double>::infinity();
+
+  // So many per second from now on; 0: none.
+  void allow(double rate) { rate_.store(rate, std::memory_order_relaxed); }
+  double rate() const { return rate_.load(std::memory_order_relaxed); }
+
   // True: it has a token. In t seconds at most 1 + rate * (t + 0.1) jobs have one: the tenth of a
   // second is for those that look a little late.
-  bool try_take(double rate, TimePoint now) { return bucket_.try_take(rate, burst(rate), now); }
+  bool try_take(TimePoint now) {
+    const double rate = this->rate();
+    return std::isinf(rate) || bucket_.try_take(rate, burst(rate), now);
+  }
   // Of a job that did not begin after all.
-  void give_back(double rate) { bucket_.give_back(rate); }
-  // When the next token is there.
-  TimePoint next(double rate, TimePoint now) const { return at(1, rate, now); }
+  void give_back() {
+    const double rate = this->rate();
+    if (!std::isinf(rate)) bucket_.give_back(rate);
+  }
+  // When the next token is there; kNever: not before the rate changes.
+  TimePoint next(TimePoint now) const { return at(1, rate(), now); }
 
   // So many tokens are there within a second: jobs that wait for a slot meanwhile. Beside those
   // that are there now at most kMostAhead.
-  std::size_t soon(double rate, TimePoint now) const {
+  std::size_t soon(TimePoint now) const {
+    const double rate = this->rate();
+    if (std::isinf(rate)) return std::numeric_limits<std::size_t>::max();
     return static_cast<std::size_t>(available(rate, now) + ahead(rate));
   }
-  // When soon() will be so large, if no job begins; kNever: not before one begins, or ends.
-  TimePoint soon_from(std::size_t jobs, double rate, TimePoint now) const {
+  // When soon() will be so large, if no job begins; kNever: not before one begins, or ends, or the
+  // rate changes.
+  TimePoint soon_from(std::size_t jobs, TimePoint now) const {
+    const double rate = this->rate();
     const double wanted = static_cast<double>(jobs) - ahead(rate);
     return wanted > burst(rate) ? kNever : at(wanted, rate, now);
   }
@@ -51,10 +69,13 @@ class BeginRate {
     return bucket_.available(rate, burst(rate), now);
   }
   TimePoint at(double tokens, double rate, TimePoint now) const {
+    if (std::isinf(rate)) return now;
+    if (!(rate > 0)) return kNever;
     const double missing = tokens - available(rate, now);
     return missing > 0 ? now + from_seconds(missing / rate) + std::chrono::microseconds(1) : now;
   }
 
+  std::atomic<double> rate_{0};
   resilience::TokenBucket bucket_;
   std::atomic<std::size_t> running_{0};
 };

@@ -18,7 +18,7 @@ constexpr Duration kLongestPause = std::chrono::seconds(30);
 }  // namespace
 
 std::size_t RouteCapacity::room(const config::Defer& defer, const Upstream& upstream, TimePoint now,
-                                const Begins& begins) const {
+                                const Caps& caps) const {
   if (pauses(now) || now < rests_until_) return 0;
   if (!defer.traffic_class && !has_spare_slots(upstream.state)) return 0;
   const std::size_t there = less(upstream.in_hand, upstream.running + upstream.passed);
@@ -26,8 +26,9 @@ std::size_t RouteCapacity::room(const config::Defer& defer, const Upstream& upst
   if (there * 2 > wanted) return 0;
   std::size_t most = less(wanted, there + upstream.asked);
   most = std::min(most, less(upstream.left, upstream.in_hand + upstream.asked));
-  if (defer.concurrency) most = std::min(most, less(*defer.concurrency, in_hand_ + asked_));
-  if (defer.rate) most = std::min(most, less(begins.soon, ahead(begins.running)));
+  if (defer.concurrency)
+    most = std::min(most, less(caps.concurrency.value_or(*defer.concurrency), in_use()));
+  if (defer.rate) most = std::min(most, less(caps.soon, ahead(caps.running)));
   return most;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/state.hpp"
 #include "base/time.hpp"
@@ -60,20 +61,23 @@ class RouteCapacity {
     std::size_t left = kMostInHand;  // of those, beside what all upstreams have or are asked for
   };
 
-  // Of the route.
-  struct Begins {
-    std::size_t soon = kMostInHand;  // so many more may begin soon (BeginRate)
-    std::size_t running = 0;         // those that have begun
+  // Of the route, where the proxy has a share of its caps.
+  struct Caps {
+    std::optional<std::size_t> concurrency{};  // nullopt: all of it
+    std::size_t soon = kMostInHand;            // so many more may begin soon (BeginRate)
+    std::size_t running = 0;                   // those that have begun
   };
 
   // 0 as well while the route pauses or rests, and while its upstream refuses live requests: then
   // there is no room to spare, unless the route names a class for its jobs.
   std::size_t room(const config::Defer& defer, const Upstream& upstream, TimePoint now,
-                   const Begins& begins) const;
+                   const Caps& caps) const;
   std::size_t room(const config::Defer& defer, const Upstream& upstream, TimePoint now) const {
     return room(defer, upstream, now, {});
   }
-  // Jobs of the route that are in hand and have not begun, or for which the store is being asked.
+  // Jobs of the route that are in hand, or for which the store is being asked.
+  std::size_t in_use() const { return in_hand_ + asked_; }
+  // Of these, those that have not begun.
   std::size_t ahead(std::size_t running) const;
   // When that is to be asked again: what is due and was not pulled has no room for a reason of
   // which nobody tells when it ends, as a slot that gets free.

@@ -85,10 +85,11 @@ void describe(Visitor& visit, Defer& x) {
         "nothing, the tenant is one user. Default: all of Authorization, Proxy-Authorization, "
         "Cookie and X-Api-Key (docs/jobs.md, 1).");
   visit("concurrency", x.concurrency, Range{1, 1'000'000},
-        "Jobs of the route that may run at a time, in each proxy; default: as many as slots are "
-        "free.");
+        "Jobs of the route that may run at a time, in all proxies that share the store; default: "
+        "as many as slots are free.");
   visit("rate", x.rate, Real{0.001, 1e6},
-        "Jobs of the route that may begin per second, in each proxy; default: no cap.");
+        "Jobs of the route that may begin per second, in all proxies that share the store; "
+        "default: no cap.");
   visit("result_ttl_ms", x.result_ttl, Range{1000, kYear},
         "How long a job and its answer are kept after its end.");
   visit("max_result_bytes", x.max_result_bytes, Range{0, std::int64_t{64} << 20},

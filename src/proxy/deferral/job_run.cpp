@@ -110,7 +110,7 @@ Task<JobRun::End> JobRun::attempt() {
 Task<JobRun::End> JobRun::at_upstream() {
   std::optional<Fault> broken = co_await call_.ask();
   Abort why = abort_;
-  if (broken && defer().rate && !call_.was_sent()) begin_rate().give_back(*defer().rate);
+  if (broken && defer().rate && !call_.was_sent()) begin_rate().give_back();
   if (broken) {
     const bool is_late = co_await call_.answers_late();
     if (is_late) broken.reset();

@@ -37,28 +37,26 @@ Task<std::optional<JobRun::End>> JobRun::take_turn() {
   const std::optional<jobs::NoSlot> no_slot = co_await take_slot();
   if (no_slot) co_return is_expired() ? expire() : without_slot(*no_slot);
   const bool is_late = is_expired() || is_lease_ending(Clock::now());
-  const std::optional<double>& rate = defer().rate;
-  if (!is_late && (!rate || begin_rate().try_take(*rate, Clock::now()))) co_return std::nullopt;
+  if (!is_late && (!defer().rate || begin_rate().try_take(Clock::now()))) co_return std::nullopt;
   admission_.return_slot(services_.now());
   co_return is_expired() ? expire() : give_back();
 }
 
 void JobRun::return_turn() {
   admission_.return_slot(services_.now());
-  if (defer().rate) begin_rate().give_back(*defer().rate);
+  if (defer().rate) begin_rate().give_back();
 }
 
 jobs::BeginRate& JobRun::begin_rate() const { return services_.jobs->begin_rate(job_.lane.route); }
 
 // Until the rate may let it begin. False: that takes too long, or it is to wait no longer.
 Task<bool> JobRun::wait_for_rate() {
-  const std::optional<double>& rate = defer().rate;
-  if (!rate) co_return true;
+  if (!defer().rate) co_return true;
   const TimePoint until = Clock::now() + kLongestWait;
   std::optional<Held> held;
   while (abort_ == Abort::none && !is_expired()) {
     const TimePoint now = Clock::now();
-    const TimePoint next = begin_rate().next(*rate, now);
+    const TimePoint next = begin_rate().next(now);
     if (next <= now) co_return true;
     if (next > until) co_return false;
     if (!held) held.emplace(request_.upstream().held_jobs, jobs::rank_of(defer()));

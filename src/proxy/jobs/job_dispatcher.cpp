@@ -20,17 +20,29 @@ constexpr Milliseconds kAskAgain{500};  // after a failure of the store
 // jobs before these are recovered as those of proxies that ended.
 constexpr Milliseconds kOthersTell{1000};
 constexpr std::size_t kSweepLimit = 1000;
+// How often the others on a store are told what this proxy holds of caps, and looked at.
+constexpr Milliseconds kSharesEvery{1000};
 
 }  // namespace
 
 JobDispatcher::JobDispatcher(Acts acts, observe::JobCounts& counts, std::string proxy_name)
     : acts_(std::move(acts)), counts_(counts), self_{std::move(proxy_name)}, lines_(acts_.tell) {}
 
-void JobDispatcher::configure(JobRoutes routes) { routes_ = std::move(routes); }
+void JobDispatcher::configure(JobRoutes routes) {
+  routes_ = std::move(routes);
+  set_rates();
+  if (tells_shares()) renew_now();
+}
 
 void JobDispatcher::share() {
   news_.share();
   lease_.share();
+  set_rates();
+}
+
+void JobDispatcher::stop_pulling() {
+  is_pulling_ = false;
+  if (tells_shares()) renew_now();
 }
 
 void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
@@ -40,16 +52,18 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
   if (epoch_ == 0) {
     if (in_hand() > 0) return;  // under the lease that is lost: that ends first
     asked_at_ = now;
-    commands.push_back(store::Join{.name = self_.name, .lease = lease});
+    commands.push_back(store::Join{.name = self_.name, .lease = lease, .former = self_.former});
     return;
   }
   if (now >= next_.renew) {
-    next_.renew = now + lease / 3;
+    next_.renew = now + (tells_shares() ? std::min(lease / 3, kSharesEvery) : lease / 3);
     asked_at_ = now;
     commands.push_back(
         store::Renew{.epoch = epoch_,
                      .lease = lease,
-                     .rate = static_cast<std::int64_t>(std::llround(1000 * self_.rate))});
+                     .rate = static_cast<std::int64_t>(std::llround(1000 * self_.rate)),
+                     .number = ++self_.renewals,
+                     .parts = tell_parts()});
   }
   if (now >= next_.sweep) {
     next_.sweep = now + kSweepEvery;
@@ -129,57 +143,12 @@ void JobDispatcher::plan_announcement(std::vector<store::Command>& commands, Tim
   if (!announce.lanes.empty()) commands.emplace_back(std::move(announce));
 }
 
-// How many jobs of the route may be pulled now.
-std::size_t JobDispatcher::room(const std::string& name, TimePoint now) {
-  const auto configured = routes_.routes.find(name);
-  if (configured == routes_.routes.end()) return 0;  // it keeps its jobs, and they wait
-  const JobRoute& its = configured->second;
-  jobs::RouteCapacity::Upstream there =
-      at_upstream_[upstream_of(name)].seen_from(jobs::rank_of(its.defer), routes_.upstream(its));
-  there.left = most_more();
-  jobs::RouteCapacity::Begins begins;
-  if (its.defer.rate) {
-    const jobs::BeginRate& rate = handed_.begin_rate(name);
-    begins = {.soon = rate.soon(*its.defer.rate, now), .running = rate.running()};
-  }
-  return known_[name].room(its.defer, there, now, begins);
-}
-
-// When room() is to be asked again. A route that is gone has none until it is configured again, and
-// configure() wakes the thread.
-std::optional<TimePoint> JobDispatcher::room_from(const std::string& name, TimePoint now) const {
-  const auto configured = routes_.routes.find(name);
-  if (configured == routes_.routes.end()) return std::nullopt;
-  const auto known = known_.find(name);
-  if (known == known_.end()) return now + jobs::RouteCapacity::kLookAgain;
-  const TimePoint from = known->second.room_from(now);
-  const std::optional<double>& rate = configured->second.defer.rate;
-  if (!rate) return from;
-  const jobs::BeginRate& its = handed_.begin_rate(name);
-  const std::size_t next = known->second.ahead(its.running()) + 1;
-  const TimePoint begins = its.soon_from(next, *rate, now);
-  if (begins == kNever) return std::nullopt;
-  return std::max(from, begins);
-}
-
-// By name and generation, as what runs is counted. Empty: the route is not configured any more.
-std::string JobDispatcher::upstream_of(const std::string& route) const {
-  const auto configured = routes_.routes.find(route);
-  if (configured == routes_.routes.end()) return {};
-  return routes_.upstream(configured->second).config.name + '/' +
-         std::to_string(routes_.generation->number);
-}
-
-std::uint8_t JobDispatcher::rank_of(const std::string& route) const {
-  const auto configured = routes_.routes.find(route);
-  if (configured == routes_.routes.end()) return jobs::kLowestRank;
-  return jobs::rank_of(configured->second.defer);
-}
-
 void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime wall) {
   if (auto* const join = std::get_if<store::Join>(&command)) {
     epoch_ = join->epoch;
-    next_.renew = now + join->lease / 3;
+    self_.former = 0;
+    self_.shares.join(epoch_);
+    next_.renew = tells_shares() ? now : now + join->lease / 3;
     if (lease_.is_shared()) next_.sweep = std::max(next_.sweep, now + kOthersTell);
     lease_.prolong(asked_at_, join->lease);
     clock_.learn(join->now, asked_at_, now);
@@ -288,14 +257,20 @@ void JobDispatcher::settled(const store::Settle& settle, TimePoint now, jobs::Wa
 void JobDispatcher::renewed(const store::Renew& renew, TimePoint now) {
   if (renew.epoch != epoch_) return;
   clock_.learn(renew.now, asked_at_, now);
-  renew.is_lost ? lose_lease() : lease_.prolong(asked_at_, renew.lease);
+  if (renew.is_lost) return lose_lease();
+  lease_.prolong(asked_at_, renew.lease);
+  self_.shares.learn(renew.others);
+  set_rates();
+  if (!self_.shares.is_settled()) renew_now();
 }
 
 // Its upstream requests are ended first: another proxy may send them again.
 void JobDispatcher::lose_lease() {
   lease_.lose();
   acts_.abort_all();
-  epoch_ = 0;
+  self_.former = std::exchange(epoch_, 0);
+  self_.shares.join(epoch_);
+  set_rates();
   claims_.are_lost = false;
 }
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "jobs/cap_shares.hpp"
 #include "jobs/life.hpp"
 #include "jobs/poison_guard.hpp"
 #include "jobs/rotor.hpp"
@@ -51,7 +52,7 @@ class JobDispatcher {
   // Other proxies are on the store.
   void share();
   // Pulls nothing more.
-  void stop_pulling() { is_pulling_ = false; }
+  void stop_pulling();
   bool is_pulling() const { return is_pulling_; }
   // What the others on the store are told with the next renewal: jobs per second.
   void tell_rate(double rate) { self_.rate = rate; }
@@ -119,6 +120,9 @@ class JobDispatcher {
   struct Self {
     std::string name;
     double rate = 0;
+    std::int64_t renewals = 0;
+    store::Epoch former = 0;  // of the lease that was lost; 0: none was
+    jobs::CapShares shares{};
   };
   // Of the lanes that the store knows, which it tells page by page.
   struct LanesRound {
@@ -146,6 +150,11 @@ class JobDispatcher {
   std::size_t most_more() const;
   std::size_t room(const std::string& name, TimePoint now);
   std::optional<TimePoint> room_from(const std::string& name, TimePoint now) const;
+  std::optional<std::size_t> share_of(const std::string& route) const;
+  jobs::CapShares::Caps caps() const;
+  bool tells_shares() const;
+  jobs::CapParts tell_parts();
+  void set_rates();
   std::string upstream_of(const std::string& route) const;
   std::uint8_t rank_of(const std::string& route) const;
   void claimed(store::Claim& claim, jobs::WallTime wall);

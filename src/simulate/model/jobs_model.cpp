@@ -27,8 +27,12 @@ JobsModel::JobsModel(const Scenario& scenario, TimePoint begin)
       is_in_use_(has_deferral(scenario)),
       begin_(begin) {
   if (!is_in_use_) return;
-  for (const config::Route& route : scenario.config.routes)
-    if (route.defer) routes_[route.name].defer = &*route.defer;
+  for (const config::Route& route : scenario.config.routes) {
+    if (!route.defer) continue;
+    Route& its = routes_[route.name];
+    its.defer = &*route.defer;
+    its.begins.allow(route.defer->rate.value_or(jobs::BeginRate::kNoCap));
+  }
 }
 
 bool JobsModel::accept(Request& job, TimePoint now) {
@@ -118,10 +122,12 @@ std::vector<jobs::Rotor::Turn> JobsModel::turns(State state, TimePoint now) {
     there.state = state;
     there.asked = asked;
     there.left = left();
-    jobs::RouteCapacity::Begins begins;
-    if (const auto& rate = route.defer->rate)
-      begins = {.soon = route.begins.soon(*rate, now), .running = route.begins.running()};
-    return route.room.room(*route.defer, there, now, begins);
+    jobs::RouteCapacity::Caps caps;
+    if (route.defer->rate) {
+      caps.soon = route.begins.soon(now);
+      caps.running = route.begins.running();
+    }
+    return route.room.room(*route.defer, there, now, caps);
   };
   while (turns.size() < jobs::Rotor::kMostTurns) {
     auto turn = rotor_.next(wall(now), left(), room, jobs::Rotor::kMostTurns - turns.size());
@@ -178,13 +184,13 @@ Request* JobsModel::expire(TimePoint now) {
 
 TimePoint JobsModel::begins_from(const Request& job, TimePoint now) const {
   const Route& route = route_of(job);
-  return route.defer->rate ? route.begins.next(*route.defer->rate, now) : now;
+  return route.defer->rate ? route.begins.next(now) : now;
 }
 
 bool JobsModel::may_begin(const Request& job, TimePoint now) {
   Route& route = route_of(job);
   if (!route.defer->rate) return true;
-  if (!route.begins.try_take(*route.defer->rate, now)) return false;
+  if (!route.begins.try_take(now)) return false;
   route.begins.begin();
   return true;
 }
@@ -220,7 +226,7 @@ void JobsModel::put_off(Request& job, TimePoint now) {
   Route& route = route_of(job);
   if (route.defer->rate) {
     route.begins.end();
-    route.begins.give_back(*route.defer->rate);
+    route.begins.give_back();
   }
   leave_hand(job);
   wait(job, jobs::put_off(job.as_job->progress, jobs::policy_of(*route.defer), wall(now), random_));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/time.hpp"
+#include "jobs/cap_shares.hpp"
 #include "jobs/job.hpp"
 
 namespace spillway::store {
@@ -23,24 +24,33 @@ using Epoch = std::int64_t;
 
 // Registers the proxy: in a store that several share for as long as it renews, in another one until
 // the next Join, whatever the clock says. A job that is leased by no registered proxy is recovered
-// by Sweep. `name`: for the operator; two proxies may have the same one.
+// by Sweep. `name`: for the operator; two proxies may have the same one. `former`: a registration
+// of the same proxy, under which it has nothing in hand any more: it has ended.
 struct Join {
   std::string name;
   std::chrono::milliseconds lease{};
+  Epoch former = 0;  // 0: none
   Epoch epoch = 0;
   jobs::WallTime now = jobs::kNoTime;  // by the store's own clock; kNoTime: it has none
 };
 
 // Prolongs the lease, by the database's clock: also one that is over, unless its proxy is held to
 // have ended (Sweep). Proxies that share the store tell each other in thousandths of a job per
-// second how fast they end jobs.
+// second how fast they end jobs, and what they hold of the caps of routes.
 struct Renew {
   Epoch epoch = 0;
   std::chrono::milliseconds lease{};
   std::int64_t rate = 0;
+  // Grows with each: one that is carried out after a later one, over a connection that was given
+  // up, changes nothing.
+  std::int64_t number = 0;
+  jobs::CapParts parts{};
   bool is_lost = false;                // its jobs may be another proxy's
   jobs::WallTime now = jobs::kNoTime;  // as Join's, unless it is lost
   std::int64_t rate_of_others = 0;     // of all together, as they have renewed last
+  // By epoch, as they have renewed last, before this one is carried out: of all that are not held
+  // to have ended, also of those whose lease is over.
+  jobs::CapShares::Others others{};
 };
 
 // Gives back all jobs that are leased (as GiveBack), and the registration.

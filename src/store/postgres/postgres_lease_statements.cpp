@@ -6,20 +6,38 @@
 namespace spillway::store {
 namespace {
 
-constexpr std::string_view kJoin =
-    "INSERT INTO proxy (name, lease_end, backend, backend_since) "
-    "VALUES ($1::bytea, now_ms() + $2::int8, pg_backend_pid(), "
-    "(SELECT a.backend_start FROM pg_stat_activity a WHERE a.pid = pg_backend_pid())) "
-    "RETURNING epoch, now_ms()";
+// $3: its former registration, unless a statement of that is still at work.
+constexpr std::string_view kJoin = R"sql(
+WITH former AS (
+  UPDATE proxy SET is_over = true
+  WHERE epoch IN (SELECT epoch FROM proxy WHERE epoch = $3::int8 FOR UPDATE SKIP LOCKED))
+INSERT INTO proxy (name, lease_end, backend, backend_since)
+VALUES ($1::bytea, now_ms() + $2::int8, pg_backend_pid(),
+        (SELECT a.backend_start FROM pg_stat_activity a WHERE a.pid = pg_backend_pid()))
+RETURNING epoch, now_ms()
+)sql";
 
 // What is over may have become so by a step of the clock. Once a proxy is condemned it is too late.
-constexpr std::string_view kRenew =
-    "UPDATE proxy SET lease_end = now_ms() + $2::int8, rate = $3::int8, "
-    "backend = pg_backend_pid(), backend_since = "
-    "(SELECT a.backend_start FROM pg_stat_activity a WHERE a.pid = pg_backend_pid()) "
-    "WHERE epoch = $1::int8 AND NOT is_over "
-    "RETURNING epoch, now_ms(), (SELECT coalesce(sum(o.rate), 0)::int8 FROM proxy o "
-    "WHERE o.epoch <> $1 AND NOT o.is_over AND o.lease_end > (SELECT now_ms()))";
+// A row for each part of a cap that another proxy holds; one at least. What they hold is read as it
+// was when the statement began, so before the others can see what this one tells.
+constexpr std::string_view kRenew = R"sql(
+WITH renewed AS (
+  UPDATE proxy SET lease_end = now_ms() + $2::int8, rate = $3::int8,
+    cap_route = $4::text[], cap_kind = $5::int2[], cap_held = $6::int8[], cap_shares = $7::bool[],
+    renewal = $8::int8,
+    backend = pg_backend_pid(), backend_since =
+      (SELECT a.backend_start FROM pg_stat_activity a WHERE a.pid = pg_backend_pid())
+  WHERE epoch = $1::int8 AND NOT is_over AND renewal <= $8
+  RETURNING epoch),
+other AS MATERIALIZED (SELECT * FROM proxy WHERE epoch <> $1 AND NOT is_over)
+SELECT now_ms(), (SELECT coalesce(sum(o.rate), 0)::int8 FROM other o
+                  WHERE o.lease_end > (SELECT now_ms())),
+  p.epoch, p.route, p.kind, p.held, p.shares
+FROM renewed LEFT JOIN (
+  SELECT o.epoch, c.* FROM other o
+  CROSS JOIN LATERAL unnest(o.cap_route, o.cap_kind, o.cap_held, o.cap_shares)
+    AS c(route, kind, held, shares)) AS p ON true
+)sql";
 
 constexpr std::string_view kLeave = "DELETE FROM proxy WHERE epoch = $1::int8";
 

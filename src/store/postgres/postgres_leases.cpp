@@ -115,6 +115,7 @@ void expire(PostgresBatch& batch, const std::vector<Expiring>& waiting, Sweep& a
 void add_join(PostgresBatch& batch, Join& join) {
   PostgresParameters parameters;
   parameters.add(std::string_view(join.name)).add(static_cast<std::int64_t>(join.lease.count()));
+  parameters.add(join.former);
   batch.add(PostgresStatement::join, std::move(parameters), [&join](const PostgresRows& rows) {
     join.epoch = rows.number<Epoch>(0, 0);
     join.now = rows.time(0, 1);
@@ -125,11 +126,28 @@ void add_renew(PostgresBatch& batch, Renew& renew) {
   PostgresParameters parameters;
   parameters.add(renew.epoch).add(static_cast<std::int64_t>(renew.lease.count()));
   parameters.add(renew.rate);
+  PostgresColumn routes(PostgresType::text), kinds(PostgresType::int2), held(PostgresType::int8),
+      shares(PostgresType::boolean);
+  for (const auto& [cap, part] : renew.parts) {
+    routes.add(std::string_view(cap.route));
+    kinds.add(static_cast<std::int16_t>(cap.kind));
+    held.add(part.held);
+    shares.add(part.shares);
+  }
+  parameters.add(std::move(routes)).add(std::move(kinds)).add(std::move(held));
+  parameters.add(std::move(shares)).add(renew.number);
   batch.add(PostgresStatement::renew, std::move(parameters), [&renew](const PostgresRows& rows) {
     renew.is_lost = rows.size() == 0;
     if (renew.is_lost) return;
-    renew.now = rows.time(0, 1);
-    renew.rate_of_others = rows.number<std::int64_t>(0, 2);
+    renew.now = rows.time(0, 0);
+    renew.rate_of_others = rows.number<std::int64_t>(0, 1);
+    renew.others.clear();
+    for (int row = 0; row < rows.size() && !rows.is_null(row, 2); ++row) {
+      const jobs::CapId cap{rows.text(row, 3),
+                            static_cast<jobs::CapKind>(rows.number<std::int16_t>(row, 4))};
+      renew.others[rows.number<Epoch>(row, 2)][cap] = {rows.number<std::int64_t>(row, 5),
+                                                       rows.flag(row, 6)};
+    }
   });
 }
 

@@ -339,8 +339,19 @@ constexpr std::string_view kBackends = R"sql(
 ALTER TABLE proxy ADD COLUMN backend integer, ADD COLUMN backend_since timestamptz;
 )sql";
 
-constexpr std::array kMigrations{kFirst,        kHistory,     kRates,   kRooms,
-                                 kPostgresKept, kRoomSecrets, kBackends};
+// What each proxy holds of the caps of routes (jobs::CapShares): the same places of four arrays are
+// one part. renewal: Renew's number.
+constexpr std::string_view kCaps = R"sql(
+ALTER TABLE proxy
+  ADD COLUMN cap_route text[] NOT NULL DEFAULT '{}',
+  ADD COLUMN cap_kind smallint[] NOT NULL DEFAULT '{}',
+  ADD COLUMN cap_held bigint[] NOT NULL DEFAULT '{}',
+  ADD COLUMN cap_shares boolean[] NOT NULL DEFAULT '{}',
+  ADD COLUMN renewal bigint NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array kMigrations{kFirst,        kHistory,     kRates,    kRooms,
+                                 kPostgresKept, kRoomSecrets, kBackends, kCaps};
 
 }  // namespace
 

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t kConcurrency = 2;
+constexpr std::size_t kConcurrency = 2;  // of each proxy
 constexpr std::chrono::milliseconds kLease{3000};
 
 // How many leases are not over.
@@ -27,8 +27,9 @@ std::string valid_leases(const std::string& url) {
 TEST_CASE("when the database's clock is set forward proxies keep what they have in hand") {
   Postgres postgres;
   const std::string url = postgres.create_database();
-  const json settings = fleet_settings(url, kLease, kConcurrency);
+  const json settings = fleet_settings(url, kLease, 2 * kConcurrency);
   Member first("first", 0, settings), second("second", 0, settings);
+  REQUIRE(comes_to_share(url, "2 2"));
   std::vector<std::string> promised;
   for (std::size_t n = 0; n < kConcurrency; ++n) {
     for (const Member* const member : {&first, &second}) promised.push_back(member->order());

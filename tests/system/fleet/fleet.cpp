@@ -1,5 +1,6 @@
 #include "system/fleet/fleet.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 
@@ -41,6 +42,7 @@ void HoldingBackend::play(PeerConnection& proxy) {
       const std::lock_guard lock(mutex_);
       came_.push_back(job);
       held_.insert(job);
+      most_held_ = std::max(most_held_, held_.size());
     }
     changed_.notify_all();
     bool is_given_up = false;
@@ -69,6 +71,11 @@ std::vector<std::string> HoldingBackend::came() const {
 std::set<std::string> HoldingBackend::held() const {
   const std::lock_guard lock(mutex_);
   return {held_.begin(), held_.end()};
+}
+
+std::size_t HoldingBackend::most_held() const {
+  const std::lock_guard lock(mutex_);
+  return most_held_;
 }
 
 std::size_t HoldingBackend::given_up() const {
@@ -140,6 +147,17 @@ json fleet_settings(const std::string& url, std::chrono::milliseconds lease,
                             {"log", {{"level", "error"}}},
                             {"limits", limits},
                             {"routes", json::array({order, live})}});
+}
+
+bool comes_to_share(const std::string& url, const std::string& parts) {
+  for (const Deadline deadline; !deadline.passed();) {
+    const std::string now =
+        Postgres::ask(url,
+                      "SELECT coalesce(string_agg(cap_held[1]::text, ' ' ORDER BY epoch), '') "
+                      "FROM spillway.proxy WHERE NOT is_over AND cap_held <> '{}'");
+    if (now == parts) return true;
+  }
+  return false;
 }
 
 std::string id_of(const std::string& location) { return location.substr(location.rfind('/') + 1); }

@@ -38,6 +38,8 @@ class HoldingBackend {
   std::vector<std::string> came() const;
   // Those of them that it holds now.
   std::set<std::string> held() const;
+  // At the same time, ever.
+  std::size_t most_held() const;
   std::size_t given_up() const;
   // False: it never came to be.
   bool comes_to_hold(std::size_t jobs) const;
@@ -56,6 +58,7 @@ class HoldingBackend {
   std::size_t may_answer_;
   std::size_t answered_ = 0;
   std::size_t given_up_ = 0;
+  std::size_t most_held_ = 0;
   std::vector<std::string> came_;
   std::multiset<std::string> held_;
   ScriptedPeer peer_;
@@ -81,11 +84,15 @@ struct Member {
 // Every attempt at each job.
 std::map<std::string, int> attempts(const std::vector<const HoldingBackend*>& backends);
 
-// Route `order` defers every request, `concurrency` jobs at a time; route `live` nothing. `limits`
-// of the configuration that differ from the defaults.
+// Route `order` defers every request, `concurrency` jobs at a time in all proxies; route `live`
+// nothing. `limits` of the configuration that differ from the defaults.
 nlohmann::json fleet_settings(const std::string& url, std::chrono::milliseconds lease,
                               std::size_t concurrency,
                               const nlohmann::json& limits = nlohmann::json::object());
+
+// False: the proxies on the database never came to hold these parts of that route's `concurrency`,
+// in the order in which they have joined.
+bool comes_to_share(const std::string& url, const std::string& parts);
 
 std::string id_of(const std::string& location);
 

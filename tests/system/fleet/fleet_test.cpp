@@ -5,11 +5,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <future>
-#include <memory>
 #include <thread>
 #include <utility>
 
@@ -23,7 +21,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t kConcurrency = 4;
+constexpr std::size_t kConcurrency = 4;  // of each proxy
 constexpr std::chrono::milliseconds kLease{3000};
 constexpr Milliseconds kLong{30'000};
 
@@ -33,10 +31,12 @@ struct Fleet {
                  const json& limits = json::object(), const json& defer = json::object())
       : url(postgres.create_database()),
         first("first", answers, settings(lease, limits, defer)),
-        second("second", answers, settings(lease, limits, defer)) {}
+        second("second", answers, settings(lease, limits, defer)) {
+    REQUIRE(comes_to_share(url, "4 4"));
+  }
 
   json settings(std::chrono::milliseconds lease, const json& limits, const json& defer) const {
-    json all = fleet_settings(url, lease, kConcurrency, limits);
+    json all = fleet_settings(url, lease, 2 * kConcurrency, limits);
     all["routes"][0]["defer"].merge_patch(defer);
     return all;
   }

@@ -14,8 +14,9 @@ namespace {
 constexpr TimePoint kNow = TimePoint{} + std::chrono::hours(1);
 
 std::size_t take_all(BeginRate& rate, double per_second, TimePoint now) {
+  rate.allow(per_second);
   std::size_t taken = 0;
-  while (rate.try_take(per_second, now)) ++taken;
+  while (rate.try_take(now)) ++taken;
   return taken;
 }
 
@@ -24,10 +25,10 @@ std::size_t take_all(BeginRate& rate, double per_second, TimePoint now) {
 TEST_CASE("jobs begin at the rate and what was not used in the night is not made up for") {
   BeginRate rate;
   CHECK(take_all(rate, 20, kNow) == 3);  // one, and a tenth of a second's
-  CHECK(rate.next(20, kNow) > kNow + 49ms);
-  CHECK_FALSE(rate.try_take(20, kNow + 49ms));
-  CHECK(rate.next(20, kNow) < kNow + 51ms);
-  CHECK(rate.try_take(20, rate.next(20, kNow)));
+  CHECK(rate.next(kNow) > kNow + 49ms);
+  CHECK_FALSE(rate.try_take(kNow + 49ms));
+  CHECK(rate.next(kNow) < kNow + 51ms);
+  CHECK(rate.try_take(rate.next(kNow)));
   CHECK(take_all(rate, 20, kNow + 1h) == 3);
   CHECK(take_all(rate, 1, kNow + 2h) == 1);
   CHECK(take_all(rate, 1000, kNow + 3h) == 101);
@@ -47,11 +48,12 @@ TEST_CASE("those that look every 50 ms begin at the whole rate all the same") {
 
 TEST_CASE("a job that did not begin after all leaves its token to the next") {
   BeginRate rate;
-  CHECK(rate.try_take(1, kNow));
-  CHECK_FALSE(rate.try_take(1, kNow));
-  rate.give_back(1);
-  CHECK(rate.try_take(1, kNow));
-  CHECK_FALSE(rate.try_take(1, kNow));
+  rate.allow(1);
+  CHECK(rate.try_take(kNow));
+  CHECK_FALSE(rate.try_take(kNow));
+  rate.give_back();
+  CHECK(rate.try_take(kNow));
+  CHECK_FALSE(rate.try_take(kNow));
 }
 
 TEST_CASE("soon is within a second, eight more than now at most") {
@@ -64,18 +66,35 @@ TEST_CASE("soon is within a second, eight more than now at most") {
   for (const auto& [per_second, full, spent] : cases) {
     CAPTURE(per_second);
     BeginRate rate;
-    CHECK(rate.soon(per_second, kNow) == full);
-    CHECK(rate.soon_from(full, per_second, kNow) == kNow);
-    CHECK_MESSAGE(rate.soon_from(full + 1, per_second, kNow) == kNever, "only if one begins");
+    rate.allow(per_second);
+    CHECK(rate.soon(kNow) == full);
+    CHECK(rate.soon_from(full, kNow) == kNow);
+    CHECK_MESSAGE(rate.soon_from(full + 1, kNow) == kNever, "only if one begins");
     take_all(rate, per_second, kNow);
-    CHECK(rate.soon(per_second, kNow) <= spent + 1);
-    CHECK(rate.soon(per_second, kNow) >= spent);
-    const TimePoint from = rate.soon_from(full, per_second, kNow);
+    CHECK(rate.soon(kNow) <= spent + 1);
+    CHECK(rate.soon(kNow) >= spent);
+    const TimePoint from = rate.soon_from(full, kNow);
     CHECK(from > kNow);
     CHECK(from < kNow + 100s);
-    CHECK(rate.soon(per_second, from) == full);
-    CHECK(rate.soon(per_second, from - 1ms) < full);
+    CHECK(rate.soon(from) == full);
+    CHECK(rate.soon(from - 1ms) < full);
   }
+}
+
+TEST_CASE("without a rate none begins, and without a cap as many as like to") {
+  BeginRate rate;
+  CHECK_FALSE(rate.try_take(kNow));
+  CHECK(rate.next(kNow) == kNever);
+  CHECK(rate.soon(kNow) == 0);
+  CHECK(rate.soon_from(1, kNow) == kNever);
+  rate.give_back();
+  rate.allow(BeginRate::kNoCap);
+  for (int n = 0; n < 1000; ++n) CHECK(rate.try_take(kNow));
+  rate.give_back();
+  CHECK(rate.next(kNow) == kNow);
+  CHECK(rate.soon(kNow) > 1000);
+  CHECK(rate.soon_from(1000, kNow) == kNow);
+  CHECK_MESSAGE(take_all(rate, 20, kNow) == 3, "no debt from then");
 }
 
 TEST_CASE("those that have begun and not ended are counted") {

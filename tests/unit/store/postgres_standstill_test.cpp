@@ -83,7 +83,7 @@ class Session {
   Epoch join(std::chrono::milliseconds lease) {
     for (const PostgresStatementText& each : postgres_statements())
       if (each.statement == PostgresStatement::join) ask("PREPARE join_it AS " + each.text);
-    return std::stoll(ask("EXECUTE join_it('stopped', " + std::to_string(lease.count()) + ")"));
+    return std::stoll(ask("EXECUTE join_it('stopped', " + std::to_string(lease.count()) + ", 0)"));
   }
   // Rows that nobody takes, as a claim's: it shares its proxy's row.
   bool begins_to_send(Epoch epoch) {

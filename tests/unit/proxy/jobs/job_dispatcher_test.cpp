@@ -210,8 +210,8 @@ TEST_CASE("after a claim of which nothing is known all but what is in hand is gi
 }
 
 TEST_CASE("jobs that find no room here are announced, once, and those that do are not") {
-  Play play(nlohmann::json{{"concurrency", 2}});
-  play.dispatcher.share();
+  Play play(nlohmann::json{{"concurrency", 2}}, true);
+  play.renew();
   std::size_t waiting = 3;
   play.see();
   play.pull(waiting);

@@ -118,6 +118,7 @@ TEST_CASE("a proxy that joins others looks for jobs of ended ones when those tha
 
 TEST_CASE("concurrency holds over leases that are lost, also while their jobs are being ended") {
   Play play(nlohmann::json{{"concurrency", 3}}, true);
+  play.renew();
   std::size_t waiting = 1000;
   for (int n = 0; n < 5; ++n) {
     play.see();
@@ -133,6 +134,8 @@ TEST_CASE("concurrency holds over leases that are lost, also while their jobs ar
     play.pull(waiting);
     CHECK(play.handed.empty());
     play.join();
+    play.ask();
+    play.renew();
   }
 }
 

@@ -19,7 +19,7 @@ namespace {
 // for a slot, as JobRun does.
 struct Workers {
   explicit Workers(double per_second, bool asks = true)
-      : rate(per_second), asks_rate(asks), play(nlohmann::json{{"rate", per_second}}) {}
+      : asks_rate(asks), play(nlohmann::json{{"rate", per_second}}) {}
 
   Upstream& upstream() { return play.generation->upstreams[0]; }
   void step() {
@@ -29,7 +29,7 @@ struct Workers {
     for (; seen < play.handed.size(); ++seen) at_hand.push_back(play.handed[seen]);
     most_at_hand = std::max(most_at_hand, at_hand.size());
     jobs::BeginRate& its = play.dispatcher.begin_rate("export");
-    while (is_open && !at_hand.empty() && (!asks_rate || its.try_take(rate, play.now))) {
+    while (is_open && !at_hand.empty() && (!asks_rate || its.try_take(play.now))) {
       its.begin();
       began.push_back(play.now);
       running.push_back(at_hand.front());
@@ -74,7 +74,6 @@ struct Workers {
     return counts;
   }
 
-  double rate;
   bool asks_rate;  // false: negative control
   Play play;
   bool is_open = true;

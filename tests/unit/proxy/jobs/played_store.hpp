@@ -86,6 +86,21 @@ struct Play {
       dispatcher.learn(command, now, wall);
     }
   }
+  // As often as it is due; another proxy holds these parts of caps, if any. How often that was. No
+  // job waits meanwhile.
+  int renew(const jobs::CapParts& others = {}) {
+    int renewals = 0;
+    for (; asked<store::Renew>(); ++renewals) {
+      REQUIRE(renewals < 10);
+      answer<store::Renew>([&](store::Renew& renew) {
+        parts = renew.parts;
+        if (!others.empty()) renew.others[5] = others;
+      });
+      ask();
+      answer<store::Claim>([](const store::Claim&) {});
+    }
+    return renewals;
+  }
   // So many jobs wait in the store, with so many recoveries; answers its claims.
   void pull(std::size_t& waiting, std::uint32_t recoveries = 0) {
     ask();
@@ -165,6 +180,7 @@ struct Play {
   std::vector<JobStateChange> lines;
   JobDispatcher dispatcher;
   std::vector<store::Command> commands;
+  jobs::CapParts parts;  // that it has told last
   TimePoint now = TimePoint{} + std::chrono::hours(1);
   jobs::WallTime wall = jobs::WallTime{} + std::chrono::hours(480000);
   std::uint8_t next_id = 1;
