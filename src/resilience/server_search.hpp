@@ -33,6 +33,10 @@ class ServerSearch {
     is_any_tried_ = true;
   }
 
+  // The kept connection to it had idled for too long, which says nothing about it: it may be asked
+  // again, on a fresh one. Else one that is ejected would be next.
+  void try_again(std::size_t server) { tried_.erase(server); }
+
   // In this attempt. None: the circuits of all have refused it.
   bool is_any_tried() const { return is_any_tried_; }
   // A server is left that was not tried in this round.

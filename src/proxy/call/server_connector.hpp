@@ -51,6 +51,8 @@ class ServerConnector {
   // A fault while the circuits of all servers are open, or let others go first.
   std::optional<Fault> circuits_fault();
   bool has_untried_server() const { return search_.has_untried(); }
+  // The kept connection that the last attempt took is to be replaced by a fresh one.
+  void replace_kept() { search_.try_again(asked_server_); }
   // Servers tried, failed connections included; and the last of them.
   std::uint32_t attempts() const { return attempts_; }
   std::size_t asked_server() const { return asked_server_; }

@@ -269,6 +269,7 @@ Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
   close();
   if (next.kind == Kind::replace) {
     so_far_.was_replaced = true;
+    connector_.replace_kept();
     request_.metrics().retry(upstream, observe::RetryResult::stale);
     co_return Next::ask_again;
   }

@@ -76,6 +76,7 @@ void EventStream::note_result(TimePoint now) {
 
 // Nothing is known of a server whose stream was ended by others within a second.
 void EventStream::note_result(const End& end) {
+  note_result(services_.now());  // it may have lasted for a second while its client took nothing
   if (!parts_.result) return;
   if (end.by == By::upstream && end.error == http::Error::none) parts_.result->succeed();
   if (end.error != http::Error::none) parts_.result->fail(upstream_invalid(end.error));

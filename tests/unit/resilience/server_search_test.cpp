@@ -87,4 +87,12 @@ TEST_CASE("a request that every circuit refuses keeps what it has tried") {
   CHECK(search.candidates().empty());
 }
 
+TEST_CASE("a server whose kept connection was dead may be asked again before the others") {
+  ServerSearch search;
+  CHECK(attempt(search, "++") == "0");
+  search.try_again(0);
+  search.begin_attempt(ServerSet::first(2));
+  CHECK(search.candidates() == set_of({0, 1}));
+}
+
 }  // namespace spillway::resilience
