@@ -47,7 +47,7 @@ class TieredLine {
   struct Ahead {
     Line::Ahead own;       // of its tier
     Line::Ahead higher;    // all of higher tiers
-    Line::Ahead own_away;  // of these those who are away
+    Line::Ahead own_away;  // the part of it that is away
     Line::Ahead higher_away;
 
     std::size_t all() const { return own.all + higher.all; }

@@ -336,7 +336,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
     if (expected + 0.5 >= static_cast<double>(free)) return;
     const Slot next = take_turn(free, steps);
     if (next == kNoSlot) return;
-    // Who is away does not come at once: may_call_away() is what bounds such calls.
+    // A visitor that is away does not come at once: may_call_away() bounds such calls.
     const double cost = is_away(next) ? 0 : 1;
     if (cost == 0 && steps-- == 0) return;
     if (backend.is_overloaded || backend.pace <= 0 || turn_.may_call < cost) {

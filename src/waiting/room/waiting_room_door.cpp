@@ -37,8 +37,8 @@ double shown_within(double seconds, double capacity, double free, const Terms& t
                     const Learned& learned) {
   const ShownStay& stay = learned.stay();
   const double guess = first_guess(terms);
-  // The guess is one session, so what nothing has shown yet is in doubt as much as what one end
-  // has. Nobody knows when sessions of one length that have begun together will end.
+  // The guess counts as one session that has ended, with the doubt of one. Sessions that began
+  // together and last equally long show nothing until they end.
   const double least = std::max(capacity / longest_guess(terms) * seconds, kFewPlaces);
   const double ends = capacity / stay.seconds(guess) * seconds;
   CallsWithin shown{.mean = ends,

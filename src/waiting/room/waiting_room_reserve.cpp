@@ -75,7 +75,7 @@ double WaitingRoom::let_in_while_called(const Lane& lane, std::uint8_t kind) con
   return (lane.learned.knows_calls() ? all : std::min(all, ends)) * enough / devices;
 }
 
-// Not too many at a time, of those who ask for nothing else. What is free would be idle otherwise.
+// Bounds how many visitors with the same requirement are away and called at a time.
 bool WaitingRoom::may_call_away(std::size_t number, std::uint8_t kind, std::size_t free) const {
   const Lane& lane = lanes_[number];
   KindSet kinds = kAnyKind;

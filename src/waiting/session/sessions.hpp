@@ -83,8 +83,8 @@ class Sessions {
   std::optional<Stood> stood(const TicketId& id) const;
   // None may be taken back any more.
   void forget_stood();
-  // One that began before this process, of which a pass of any generation is in use; `used`: as if
-  // its last use had been then. There is none of that id.
+  // Restores a session that began before this process. Its pass may have any generation. `used`:
+  // the time of its last use. No session has this id yet.
   void restore(const TicketId& id, Time begun, Time used, Time now, const Terms& terms,
                Milliseconds most = {});
   // From then on, those that were used since the last call, each once; in the first call all.

@@ -21,7 +21,8 @@ const std::string kBegin =
 const std::string kEnd = "0\r\n\r\n";
 constexpr int kClients = 24;
 
-// Two servers by turns, one of which breaks its streams once `breaks` is set, or sends an end.
+// An upstream of two servers, asked in turn. `bad` breaks its streams once `breaks` is set; `sound`
+// ends its streams in order.
 struct Servers {
   explicit Servers(bool resets = false) : resets_(resets) {}
 

@@ -14,7 +14,7 @@ namespace {
 constexpr Milliseconds kSecond{1'000};
 constexpr Milliseconds kDown{3'600'000};
 
-// A room of which every change is written at once, and uses once a second; by id.
+// A room, and what its store has of it: changes at once, the last uses once a second.
 struct Kept {
   Kept() { room.keep_journal(); }
   static Terms terms() {

@@ -22,14 +22,14 @@ Terms lane_terms() {
   return terms;
 }
 
-// What the model does with those who are away.
+// What the model does with visitors that are away.
 enum class LaneRule : std::uint8_t {
   own_place,        // as it is to be
-  keeps_resources,  // control: a resource is kept for who is called and away
-  goes_behind       // control: who comes and finds none goes behind all
+  keeps_resources,  // control: a resource is kept for a called visitor that is away
+  goes_behind       // control: a visitor that comes and finds none goes behind all
 };
 
-// Every ticket and every device, looked through each time. Nobody misses a call here.
+// Every ticket and every device, looked through each time. No call is missed here.
 class LaneModel {
  public:
   struct Ticket {
@@ -165,7 +165,7 @@ struct LaneCourse {
   int lost_by_going = 0;  // called at its page, and gone then
 };
 
-// Visitors who go and come back at random.
+// Visitors that go and come back at random.
 class LanePlay {
  public:
   LanePlay(std::uint64_t seed, LaneRule rule)
