@@ -209,9 +209,13 @@ class Decoder {
       }
       const std::size_t name = at_;
       while (!ended() && !full() && kToken.find(text_[at_]) != kToken.npos) ++at_;
+      const std::string_view its_name = text_.substr(name, at_ - name);
+      if (!of_request_ && !its_name.empty())
+        while (!ended() && !full() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
       if (ended()) return Verdict::incomplete;
-      if (full() || text_[at_] != ':' || at_ == name) return Verdict::refused;
-      const bool is_allowed = allowed_trailer(text_.substr(name, at_ - name), of_request_);
+      if (full() || text_[at_] != ':' || its_name.empty()) return Verdict::refused;
+      const std::size_t colon = at_;
+      const bool is_allowed = allowed_trailer(its_name, of_request_);
       if (of_request_ && !is_allowed) return Verdict::refused;
       while (!ended() && !full() && !is_control(text_[at_])) ++at_;
       if (ended()) return Verdict::incomplete;
@@ -219,7 +223,9 @@ class Decoder {
       ++at_;
       if (!ended() && full()) return Verdict::refused;
       if (const auto verdict = literal("\n")) return verdict;
-      if (is_allowed && !drops_trailers_) out_.anew += text_.substr(name, at_ - name);
+      if (!is_allowed || drops_trailers_) continue;
+      out_.anew += its_name;
+      out_.anew += text_.substr(colon, at_ - colon);
     }
   }
 

@@ -220,6 +220,11 @@ Error BodyReader::step_trailer(char c, Output& out) {
       state_ = State::trailer_name;
       [[fallthrough]];
     case State::trailer_name: return step_trailer_name(c, out);
+    case State::trailer_space:
+      if (c == ' ' || c == '\t') return Error::none;
+      if (c != ':') return Error::bad_trailer;
+      state_ = State::trailer_value;
+      break;
     case State::trailer_value:
       if (c == '\r') {
         state_ = State::trailer_lf;
@@ -242,13 +247,20 @@ Error BodyReader::step_trailer(char c, Output& out) {
 // Nothing of a name is written before it is known whether it may be a trailer's.
 Error BodyReader::step_trailer_name(char c, Output& out) {
   const bool is_colon = c == ':' && name_ > 0;
-  if (!is_colon && !is_token(c)) return Error::bad_trailer;
+  // Before the colon: to be removed from a response (RFC 9112 section 5.1).
+  const bool is_space = (c == ' ' || c == '\t') && name_ > 0 && kind_ == MessageKind::response;
+  if (!is_colon && !is_space && !is_token(c)) return Error::bad_trailer;
   if (name_ < kNameKept) {
-    if (!is_colon) kept_[name_++] = c;
-    if (is_colon || name_ == kNameKept) {
+    const bool is_name = !is_colon && !is_space;
+    if (is_name) kept_[name_++] = c;
+    if (!is_name || name_ == kNameKept) {
       if (const Error error = begin_trailer(out); error != Error::none) return error;
     }
-    if (!is_colon) return Error::none;
+    if (is_name) return Error::none;
+  }
+  if (is_space) {
+    state_ = State::trailer_space;
+    return Error::none;
   }
   if (!leaves_out_) out.put(c);
   if (is_colon) state_ = State::trailer_value;

@@ -85,6 +85,7 @@ class BodyReader {
     data_lf,
     trailer_start,
     trailer_name,
+    trailer_space,
     trailer_value,
     trailer_lf,
     end_lf,

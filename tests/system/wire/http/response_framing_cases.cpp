@@ -205,6 +205,16 @@ std::vector<Case> response_framing_cases() {
                .satisfies([](const Observation& seen) -> std::string {
                  return seen.responses[0].trailers.empty() ? "" : "it reached the client";
                })),
+      must("9112 5.1", "white space behind the name of a response's trailer field is removed",
+           sends(get())
+               .answered(head(kChunked) + "3\r\nabc\r\n0\r\nX-Sum : 1\r\n\r\n")
+               .passes()
+               .body("abc")
+               .satisfies([](const Observation& seen) -> std::string {
+                 const support::Fields& trailers = seen.responses[0].trailers;
+                 const support::Fields expected{{"X-Sum", "1"}};
+                 return trailers.empty() || trailers == expected ? "" : "the trailers are others";
+               })),
       no_trailer("HTTP2-Settings", "AAMAAABk"),
       no_trailer("Proxy-Authenticate", "Basic"),
       no_trailer("Keep-Alive", "timeout=5"),

@@ -163,6 +163,11 @@ TEST_CASE("response trailers may say what request trailers may not but nothing a
   };
   CHECK(response("0\r\nX-Request-Id: b\r\nSet-Cookie: a=b\r\n\r\n") == Error::none);
   CHECK(response("0\r\nContent-Length: 3\r\n\r\n") == Error::none);  // it is left out
+  // RFC 9112 section 5.1: white space before the colon is removed.
+  CHECK(response("0\r\nA \t: b\r\n\r\n") == Error::none);
+  CHECK(response("0\r\nA b: c\r\n\r\n") == Error::bad_trailer);
+  CHECK(response("0\r\n : b\r\n\r\n") == Error::bad_trailer);
+  CHECK(response("0\r\nA \r\n\r\n") == Error::bad_trailer);
 }
 
 // Relays a body through one block, in pieces that end at the given offsets, as RelayState does.
@@ -190,7 +195,7 @@ std::string relayed(BodyReader reader, std::string_view text,
 
 TEST_CASE("a chunked body is written anew at every split") {
   struct Case {
-    std::string_view name, text, anew;
+    std::string name, text, anew;
   };
   const std::string long_name(60, 'n');
   const std::string with_long_name = "0\r\n" + long_name + ": a\r\n\r\n";
@@ -207,6 +212,9 @@ TEST_CASE("a chunked body is written anew at every split") {
       {"a long name", with_long_name, with_long_name},
       {"the longest name that is held", "0\r\n1234567890123456789012345678901234567890: a\r\n\r\n",
        "0\r\n1234567890123456789012345678901234567890: a\r\n\r\n"},
+      {"white space before the colon", "0\r\nA : b\r\nTE\t: c\r\n\r\n", "0\r\nA: b\r\n\r\n"},
+      {"such white space behind a long name", "0\r\n" + long_name + " \t: a\r\n\r\n",
+       with_long_name},
       {"a malformed trailer", "0\r\nA b: c\r\n\r\n", "refused"},
       {"a malformed trailer that would be left out", "0\r\nHost: a\nb\r\n\r\n", "refused"},
   };
