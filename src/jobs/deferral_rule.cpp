@@ -17,8 +17,7 @@ bool is_deferred_for(Reason reason, Outcome outcome, const DeferralTerms& terms)
     case Reason::queue_full:
     case Reason::queue_timeout:
     case Reason::evicted: return is_refused;
-    case Reason::deadline_expired:
-      return outcome == Outcome::expired && !terms.has_clients_deadline;
+    case Reason::deadline_expired: return outcome == Outcome::expired && !terms.is_clients_deadline;
     case Reason::circuit_open:
     case Reason::local_shortage:
     case Reason::upstream_unavailable:

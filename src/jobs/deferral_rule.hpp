@@ -37,9 +37,9 @@ constexpr bool comes_first(config::DeferWhen when, bool is_draining, bool is_pre
 
 struct DeferralTerms {
   config::DeferWhen when = config::DeferWhen::overloaded;
-  bool is_preferred = false;          // by the client
-  bool include_limits = false;        // as in config::Defer
-  bool has_clients_deadline = false;  // a later answer is of no use to this client
+  bool is_preferred = false;         // by the client
+  bool include_limits = false;       // as in config::Defer
+  bool is_clients_deadline = false;  // that passed: a later answer is of no use to this client
 };
 
 // A request of which nothing was sent is about to end like this: true, it is deferred instead. So

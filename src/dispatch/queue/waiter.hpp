@@ -29,9 +29,11 @@ struct Waiter : Hook<InClassQueue>, Hook<InTenantQueue>, Hook<InDeadlineWheel> {
   ClassId traffic_class{};
   // The class whose queue, turns and slots it uses: a lower one after a downgrade (expire_policy).
   ClassId served_as{};
-  std::uint16_t flow = 0;        // in its class's queue, see TenantQueue
-  bool in_background = false;    // see Terms
-  bool late = false;             // granted after its deadline (only with Late::process_with_tag)
+  std::uint16_t flow = 0;      // in its class's queue, see TenantQueue
+  bool in_background = false;  // see Terms
+  bool late = false;           // granted after its deadline (only with Late::process_with_tag)
+  // Refused or expired, and would not have been but for the deadline that its client chose.
+  bool by_clients_deadline = false;
   Reason reason = Reason::none;  // why it expired or was evicted or refused
   TenantId tenant{};
   float tenant_weight = 1;  // > 0

@@ -11,10 +11,6 @@ namespace {
 // A prediction longer than this says nothing more.
 constexpr double kLongestPrediction = 1e6;  // seconds
 
-Duration part_of(Duration patience, double part) {
-  return part < 1 ? from_seconds(to_seconds(patience) * part) : patience;
-}
-
 TimePoint before(TimePoint time, Duration earlier) {
   return time == kNever ? kNever : time - earlier;
 }
@@ -48,7 +44,7 @@ void prepare(Waiter& waiter, const Terms& terms, TimePoint now) {
   waiter.reason = Reason::none;
   waiter.traffic_class = waiter.served_as = terms.traffic_class;
   waiter.in_background = terms.in_background;
-  waiter.late = false;
+  waiter.late = waiter.by_clients_deadline = false;
   waiter.arrived = now;
   set_deadline(waiter, terms.deadline);
   waiter.cost = std::isfinite(terms.cost) && terms.cost > 0 ? terms.cost : 1;
@@ -92,13 +88,21 @@ Scheduler::Scheduler(const config::Dispatch& settings,
 Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   assert(waiter.state != Waiter::State::queued);
   const TimePoint now = advance(at);
-  Class& c = classes_[index(terms.traffic_class)];
   prepare(waiter, terms, now);
   if (terms.in_background) return offer_in_background(waiter, terms, now);
+  const Bounds its = bounds(classes_[index(terms.traffic_class)], terms);
+  Offer offer = offer_to_client(waiter, terms, its, now);
+  offer.deadline = its.deadline;
+  return offer;
+}
+
+Offer Scheduler::offer_to_client(Waiter& waiter, const Terms& terms, const Bounds& its,
+                                 TimePoint now) {
+  Class& c = classes_[index(terms.traffic_class)];
   const bool drops_late = late_ == config::Late::drop;
   const DueTime answer_by = drops_late ? terms.answer_by : DueTime();
-  if (earlier_of(terms.deadline, before(answer_by, terms.takes_at_least)).at <= now)
-    return refuse(waiter, Reason::deadline_expired, c.totals.expired);
+  set_deadline(waiter, earlier_of(its.deadline, before(answer_by, terms.takes_at_least)));
+  if (waiter.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
   if (queued(terms.traffic_class) == 0 && may_start(c)) {
     discipline_->passed(waiter);
     start(waiter, now);
@@ -109,12 +113,9 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
     return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
   queues_.set_newest_first(terms.traffic_class, terms.newest_first);
   const std::uint32_t ahead = queued(terms.traffic_class);
-  const Bounds its = bounds(c, terms);
   // Waiting, it must start in time for its answer.
   set_deadline(waiter, earlier_of(its.deadline, before(answer_by, terms.takes)));
   if (waiter.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
-  const Duration patience =
-      std::min(its.max_wait, waiter.deadline == kNever ? Duration::max() : waiter.deadline - now);
   Newcomer newcomer{.traffic_class = terms.traffic_class,
                     .ahead = queues_.of(terms.traffic_class).turns_before(waiter),
                     .now = now,
@@ -125,12 +126,11 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
   // The first waiter of a class is never refused on a prediction: the discipline needs a waiter of
   // every class to choose from, or a class that rarely gets a turn would get none.
   if (seconds && ahead > 0) {
-    if (drops_late && *waiter.predicted_wait > part_of(patience, terms.certainty))
-      return refuse(waiter, Reason::queue_wait_risk, c.totals.wait_risk);
-    const std::optional<Duration> most =
-        terms.up_to_target_wait ? target_wait(terms.traffic_class, its.max_wait) : terms.short_wait;
-    if (most && *waiter.predicted_wait > *most)
-      return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
+    switch (prospect(waiter, terms, its, now)) {
+      case Prospect::good: break;
+      case Prospect::in_vain: return refuse(waiter, Reason::queue_wait_risk, c.totals.wait_risk);
+      case Prospect::not_short: return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
+    }
   }
 
   Waiter* evicted = nullptr;
@@ -140,6 +140,7 @@ Offer Scheduler::offer(Waiter& waiter, const Terms& terms, TimePoint at) {
     target_wait_.refused();
   }
   // With process_with_tag waiters start late rather than expire.
+  const Duration patience = shorter_of(its.max_wait, waiter.deadline, now);
   const bool patient = late_ == config::Late::process_with_tag || patience > kNever - now;
   waiter.expires_at = patient ? kNever : now + patience;
   enqueue(waiter, now);
@@ -207,8 +208,9 @@ Waiter* Scheduler::expire(TimePoint at) {
     if (downgrades_ && downgrade(*waiter, now)) continue;
     ClassTotals& totals = classes_[index(waiter->traffic_class)].totals;
     const bool missed = waiter->expires_at == waiter->deadline;
+    waiter->by_clients_deadline = missed && is_clients_deadline(*waiter);
     std::uint64_t& misses =
-        is_clients_deadline(*waiter) ? totals.clients_miss : totals.deadline_miss;
+        waiter->by_clients_deadline ? totals.clients_miss : totals.deadline_miss;
     ++(missed ? misses : totals.queue_timeout);
     waiter->reason = missed ? Reason::deadline_expired : Reason::queue_timeout;
     waiter->state = Waiter::State::expired;
@@ -222,8 +224,7 @@ Waiter* Scheduler::expire(TimePoint at) {
 bool Scheduler::downgrade(Waiter& waiter, TimePoint now) {
   const std::size_t lower = index(waiter.served_as) + 1;
   if (lower == classes_.size() || waiter.deadline <= now || !has_room(lower)) return false;
-  Duration patience = longest_wait(classes_[lower]);
-  if (waiter.deadline != kNever) patience = std::min(patience, waiter.deadline - now);
+  const Duration patience = shorter_of(longest_wait(classes_[lower]), waiter.deadline, now);
   if (patience <= Duration{0}) return false;
   const auto id = static_cast<ClassId>(lower);
   Newcomer newcomer{.traffic_class = id,
@@ -382,7 +383,10 @@ void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
 
 Offer Scheduler::refuse(Waiter& waiter, Reason reason, std::uint64_t& count) {
   ++count;
-  if (reason != Reason::deadline_expired) target_wait_.refused();
+  if (reason == Reason::deadline_expired)
+    waiter.by_clients_deadline = is_clients_deadline(waiter);
+  else
+    target_wait_.refused();
   waiter.reason = reason;
   return {Offer::Kind::refused, reason, waiter.predicted_wait, nullptr};
 }

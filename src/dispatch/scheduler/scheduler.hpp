@@ -86,6 +86,9 @@ struct Offer {
   // Removed from its queue for this one: refuse it as EVICTED. Of a lower class, or of a tenant of
   // the same class that has more waiting.
   Waiter* evicted = nullptr;
+  // By which its wait ends, as far as its answer's deadline does not end it: that of its Terms, or
+  // later where its class's follows how long slots are held.
+  DueTime deadline;
 };
 
 // A slot that may be given back.
@@ -249,6 +252,9 @@ class Scheduler {
     Duration max_wait;
   };
 
+  // What a predicted wait means for a request.
+  enum class Prospect : std::uint8_t { good, in_vain, not_short };
+
   // What no client waits for and has time.
   struct Background {
     IntrusiveList<Waiter, InClassQueue> waiters;  // in their order
@@ -256,10 +262,13 @@ class Scheduler {
   };
 
   TimePoint advance(TimePoint now);
+  static Duration shorter_of(Duration max_wait, TimePoint deadline, TimePoint now);
   double stretch(const Class& c) const;
   Duration longest_wait(const Class& c) const;
   Bounds bounds(const Class& c, const Terms& terms) const;
+  Prospect prospect(Waiter& waiter, const Terms& terms, const Bounds& its, TimePoint now) const;
   void adapt_target_wait(TimePoint now);
+  Offer offer_to_client(Waiter& waiter, const Terms& terms, const Bounds& its, TimePoint now);
   Offer offer_in_background(Waiter& waiter, const Terms& terms, TimePoint now);
   bool may_start(const Class& c) const;
   static bool is_at_cap(const Class& c) { return c.running + c.elsewhere >= c.max_inflight; }

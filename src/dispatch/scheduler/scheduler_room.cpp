@@ -6,6 +6,18 @@
 
 namespace spillway::dispatch {
 
+namespace {
+
+Duration part_of(Duration patience, double part) {
+  return part < 1 ? from_seconds(to_seconds(patience) * part) : patience;
+}
+
+}  // namespace
+
+Duration Scheduler::shorter_of(Duration max_wait, TimePoint deadline, TimePoint now) {
+  return deadline == kNever ? max_wait : std::min(max_wait, deadline - now);
+}
+
 // How many times as long as configured its requests wait. By how long slots are held in quiet: a
 // stalled upstream, or one that is asked for too much, is not to be waited for any longer.
 double Scheduler::stretch(const Class& c) const {
@@ -31,6 +43,23 @@ Scheduler::Bounds Scheduler::bounds(const Class& c, const Terms& terms) const {
     its.deadline = {its.deadline.operators + from_seconds(more * to_seconds(c.sla)),
                     *terms.clients_deadline};
   return its;
+}
+
+// By its predicted wait. In vain: a mean, so only a part of its time is counted upon.
+Scheduler::Prospect Scheduler::prospect(Waiter& waiter, const Terms& terms, const Bounds& its,
+                                        TimePoint now) const {
+  const Duration wait = *waiter.predicted_wait;
+  const auto fits = [&](TimePoint deadline) {
+    return wait <= part_of(shorter_of(its.max_wait, deadline, now), terms.certainty);
+  };
+  const std::optional<Duration> most =
+      terms.up_to_target_wait ? target_wait(terms.traffic_class, its.max_wait) : terms.short_wait;
+  const bool is_long = most && wait > *most;
+  if (late_ == config::Late::drop && !fits(waiter.deadline)) {
+    waiter.by_clients_deadline = !is_long && fits(waiter.operators_deadline);
+    return Prospect::in_vain;
+  }
+  return is_long ? Prospect::not_short : Prospect::good;
 }
 
 void Scheduler::adapt_target_wait(TimePoint now) {

@@ -143,12 +143,11 @@ bool Deferral::replaces(const Fault& fault) const {
   const config::Defer* const settings = defer();
   if (settings == nullptr || call_.was_sent() || session_.has_started() || !may_be_deferred())
     return false;
-  return jobs::is_deferred_for(
-      fault.reason, fault.outcome,
-      {.when = settings->when,
-       .is_preferred = is_wished(*settings),
-       .include_limits = settings->include_limits,
-       .has_clients_deadline = request_.classification.has_clients_deadline()});
+  return jobs::is_deferred_for(fault.reason, fault.outcome,
+                               {.when = settings->when,
+                                .is_preferred = is_wished(*settings),
+                                .include_limits = settings->include_limits,
+                                .is_clients_deadline = fault.by_clients_deadline});
 }
 
 Task<Answer> Deferral::write_down(std::optional<Fault> refused) {

@@ -5,18 +5,6 @@ namespace spillway::proxy {
 
 namespace {
 
-// Whether the request would have gone on but for the deadline that its client chose, which says
-// nothing about what the upstream can do.
-bool fails_by_clients_deadline(const Fault& fault, const RequestContext& request,
-                               const Admission& admission) {
-  if (!request.classification.has_clients_deadline()) return false;
-  if (fault.reason == Reason::deadline_expired) return true;
-  const std::optional<Duration> wait = admission.predicted_wait(fault);
-  return fault.reason == Reason::queue_wait_risk && wait &&
-         admission.verdict().kind == overload::Verdict::Kind::allow &&
-         *wait <= request.traffic_class().max_wait;
-}
-
 struct OutcomeOf {
   const Admission& admission;
 
@@ -51,8 +39,7 @@ void Exchange::observe(const Answer& answer) {
   metrics.finish(classification.route, traffic_class, outcome);
   metrics.request_duration(traffic_class, duration);
   if (session_.status() != 0) metrics.response(traffic_class, session_.status());
-  const bool is_clients_own =
-      fault != nullptr && fails_by_clients_deadline(*fault, request_, admission_);
+  const bool is_clients_own = fault != nullptr && fault->by_clients_deadline;
   if (outcome == Outcome::error || is_clients_own) {
     metrics.error(traffic_class, is_clients_own ? Reason::deadline_expired : fault->reason);
   } else if (fault != nullptr && fault->reason != Reason::none && outcome != Outcome::client_gone) {

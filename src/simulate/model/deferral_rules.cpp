@@ -45,11 +45,10 @@ bool is_deferred_for(const Scenario& scenario, const Request& request, Reason re
   if (defer == nullptr || request.as_job) return false;
   const bool takes_lag = scenario.defers_for_lag && defer->when != config::DeferWhen::prefer;
   if (refusal == Reason::event_loop_lag && takes_lag) return true;
-  return jobs::is_deferred_for(
-      refusal, outcome_of(refusal),
-      {.when = defer->when,
-       .include_limits = defer->include_limits,
-       .has_clients_deadline = scenario.clients[request.demand.clients].deadline.has_value()});
+  return jobs::is_deferred_for(refusal, outcome_of(refusal),
+                               {.when = defer->when,
+                                .include_limits = defer->include_limits,
+                                .is_clients_deadline = request.by_clients_deadline});
 }
 
 bool has_deferral(const Scenario& scenario) {

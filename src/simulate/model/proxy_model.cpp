@@ -36,8 +36,7 @@ ProxyModel::ProxyModel(const Scenario& scenario, ServersModel* servers)
   for (const Clients& clients : scenario.clients) {
     const RouteId route = route_of(scenario, clients);
     classifications_.push_back(
-        {route, deadline_of(scenario, clients),
-         clients.deadline || scenario.config.routes[index(route)].deadline.has_value()});
+        {route, scenario.config.routes[index(route)].deadline, clients.deadline});
     auto& tiers = tiers_.emplace_back();
     for (std::uint32_t i = 0; i < clients.tenants; ++i)
       tiers.push_back(simulate::tier_of(scenario, clients, i));
@@ -92,13 +91,14 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
   // A visitor that was let in may be of another class than its route, and has that class's
   // deadline.
   const config::TrafficClass& its_class = scenario_.config.classes[index(request.traffic_class)];
-  const Duration deadline =
-      classification.is_for_answer ? classification.deadline : Duration(its_class.sla);
+  const std::optional<Milliseconds>& of_route = classification.routes_deadline;
+  const TimePoint clients =
+      classification.clients_deadline ? now + *classification.clients_deadline : kNever;
   dispatch::Terms terms{.traffic_class = request.traffic_class,
-                        .deadline = now + deadline,
+                        .deadline = DueTime(now + of_route.value_or(its_class.sla), clients),
                         .max_wait = its_class.max_wait,
                         .cost = times_.cost.estimate(classification.route, request.degraded)};
-  if (!classification.is_for_answer) terms.clients_deadline = kNever;
+  if (!of_route) terms.clients_deadline = clients;
   if (scenario_.config.tenants.fairness) {
     terms.tenant = request.demand.tenant_id;
     terms.tenant_weight = tier_of(request).weight;
@@ -111,8 +111,9 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
     terms.short_wait_reason = verdict.reason;
   }
   const config::Dispatch& dispatch = upstream_.dispatch;
-  if (dispatch.deadline_aware && !request.degraded && classification.is_for_answer) {
-    terms.answer_by = terms.deadline;
+  if (dispatch.deadline_aware && !request.degraded)
+    terms.answer_by = of_route ? terms.deadline : DueTime(kNever, clients);
+  if (terms.answer_by != kNever) {
     if (const auto times = times_.latency.times(classification.route, now)) {
       terms.takes = times->usual;
       terms.takes_at_least = times->least;

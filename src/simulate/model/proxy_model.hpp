@@ -118,8 +118,8 @@ class ProxyModel {
  private:
   struct Classification {  // the classifier's result
     RouteId route{};
-    Duration deadline{};
-    bool is_for_answer = false;  // the deadline is the client's or the route's
+    std::optional<Milliseconds> routes_deadline{};
+    std::optional<Milliseconds> clients_deadline{};
   };
 
   const Classification& classification_of(const Request& request) const {

@@ -41,12 +41,6 @@ ClassId class_of(const Scenario& scenario, const Clients& clients) {
                                     scenario.config.priority_max);
 }
 
-Duration deadline_of(const Scenario& scenario, const Clients& clients) {
-  if (clients.deadline) return *clients.deadline;
-  const config::Route& route = scenario.config.routes[index(route_of(scenario, clients))];
-  return route.deadline.value_or(scenario.config.classes[index(class_of(scenario, clients))].sla);
-}
-
 config::Tier tier_of(const Scenario& scenario, const Clients& clients, std::uint32_t number) {
   const std::string name = tenant_name(clients, number);
   if (name.empty()) return {};

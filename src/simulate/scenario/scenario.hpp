@@ -135,7 +135,6 @@ struct Scenario {
 // The classifier's results for these clients.
 RouteId route_of(const Scenario& scenario, const Clients& clients);
 ClassId class_of(const Scenario& scenario, const Clients& clients);
-Duration deadline_of(const Scenario& scenario, const Clients& clients);
 
 // What the configuration's API keys say of their tenant `number`, from 0.
 config::Tier tier_of(const Scenario& scenario, const Clients& clients, std::uint32_t number);

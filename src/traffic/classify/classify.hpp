@@ -65,8 +65,6 @@ struct Classification {
   DueTime response_deadline(Duration uncounted) const {
     return has_route_deadline ? wait_until(uncounted) : DueTime(kNever, client.at);
   }
-  // The client's own deadline passes first.
-  bool has_clients_deadline() const { return client.at < deadline; }
 };
 
 // The class of a numeric priority: [0, highest] is cut, from the top, into one band per class with

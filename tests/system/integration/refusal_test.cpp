@@ -155,6 +155,38 @@ TEST_CASE("a deadline that its client chose counts as its error and not as a mis
   CHECK(slot.proxy.metric(R"(spillway_denied_total{class="P0",reason="DEADLINE_EXPIRED"})") == 0);
 }
 
+TEST_CASE("a deadline that its client chose is its own where slow requests make waits longer") {
+  Event go;
+  ScriptedPeer peer([&](PeerConnection& asker) {
+    while (const auto request = asker.read_request()) {
+      const bool is_held =
+          request->target() == "/held" ? !asker.wait(go) : asker.wait_closed(600ms);
+      if (is_held || !asker.send(kOk)) return;
+    }
+  });
+  const ProxyUnderTest proxy(
+      peer.address(), {{"dispatch", {{"concurrency", 20}}}, {"default_route", {{"class", "P0"}}}});
+  std::vector<RawClient> crowd;
+  for (int n = 0; n < 20; ++n) crowd.emplace_back(proxy.port());
+  for (int round = 0; round < 3; ++round) {
+    for (RawClient& client : crowd) client.send(get("/"));
+    for (RawClient& client : crowd) REQUIRE(client.read_response().status() == 200);
+  }
+  for (RawClient& client : crowd) client.send(get("/held"));
+  REQUIRE(peer.wait_until([](const auto& seen) { return seen.requests == 80; }));
+  // Requests take 2.4 times the usual, so P0 waits for 1.2 s, and its sla_ms counts as 2.4 s.
+  RawClient hurried(proxy.port()), patient(proxy.port());
+  hurried.send(get("/", "X-Request-Deadline: 1050ms\r\n"));
+  patient.send(get("/"));
+  check_refusal(hurried.read_response(), 503, "P0", "DEADLINE_EXPIRED");
+  check_refusal(patient.read_response(), 503, "P0", "QUEUE_TIMEOUT");
+  go.set();
+  CHECK(proxy.metric(R"(spillway_errors_total{class="P0",reason="DEADLINE_EXPIRED"})") == 1);
+  CHECK(proxy.metric(R"(spillway_denied_total{class="P0",reason="DEADLINE_EXPIRED"})") == 0);
+  CHECK(proxy.metric(R"(spillway_denied_total{class="P0",reason="QUEUE_TIMEOUT"})") == 1);
+  CHECK(proxy.metric(R"(spillway_deadline_miss_total{class="P0"})") == 0);
+}
+
 TEST_CASE("a late request is forwarded with a tag where the configuration says so") {
   OneSlot slot(classes(8, 15'000), {{"dispatch", {{"late", "process_with_tag"}}}});
   RawClient client(slot.proxy.port());

@@ -128,6 +128,35 @@ TEST_CASE("a route's deadline and a client's end a wait that is stretched") {
   CHECK(longer->totals(kP0).clients_miss == 1);
 }
 
+TEST_CASE("a client's deadline is its own wherever it is before the longer one of its class") {
+  Desk desk;
+  desk.classes[0].stretches = true;
+  desk.classes[0].max_wait = 1s;
+  teach_quiet(desk, 2s);
+  desk.arrive(kP0);
+  const auto within = [&desk](Duration clients) {
+    const TimePoint due = desk.now + clients;
+    return Terms{.deadline = {desk.now + 1s, due}, .clients_deadline = due, .max_wait = 1s};
+  };
+  const Waiter& waiting = desk.arrive(kP0, within(3s));
+  CHECK(to_milliseconds(desk.last.deadline.operators - desk.now) == 8000);
+  CHECK(to_milliseconds(desk.last.deadline.at - desk.now) == 3000);
+  // A slot is free each two seconds: the second in line waits for four.
+  const Waiter& refused = desk.arrive(kP0, within(3s));
+  CHECK(refused.reason == Reason::queue_wait_risk);
+  CHECK(refused.by_clients_deadline);
+  // With a longest wait that ends sooner still it is the operator's.
+  Terms hurried = within(3s);
+  hurried.certainty = 0.9;
+  desk.arrive(kP0, within(20s));
+  const Waiter& fourth = desk.arrive(kP0, hurried);
+  CHECK(fourth.reason == Reason::queue_wait_risk);
+  CHECK_FALSE(fourth.by_clients_deadline);
+  desk.pass(3001ms);
+  CHECK(desk->expire(desk.now) == &waiting);
+  CHECK(waiting.by_clients_deadline);
+}
+
 TEST_CASE("what was spent before the queue is taken off a stretched wait once") {
   Desk desk;
   desk.classes[1].stretches = true;

@@ -14,7 +14,7 @@ namespace {
 // When the request is deferred.
 enum class When {
   always,
-  without_deadline,  // unless its client has set one
+  without_deadline,  // unless its client chose the one that passed
   with_limits,       // only with include_limits
   never,
 };
@@ -63,10 +63,10 @@ constexpr std::array<Row, kReasonCount> kRows{{
     {Reason::shedding_does_not_help, Outcome::denied, When::always},
 }};
 
-bool is_deferred(const Row& row, bool include_limits, bool has_clients_deadline) {
+bool is_deferred(const Row& row, bool include_limits, bool is_clients_deadline) {
   return jobs::is_deferred_for(
       row.reason, row.outcome,
-      {.include_limits = include_limits, .has_clients_deadline = has_clients_deadline});
+      {.include_limits = include_limits, .is_clients_deadline = is_clients_deadline});
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ void Admission::judge(overload::TenantBudget* budget, TimePoint now) {
   Random draws = draws_;
   verdict_ = overload::decide(plan, request_.upstream().budgets, asked, now, draws);
   record_ = overload::record_of(asked, plan, verdict_);
+  record_.deadline = classification.wait_until(Duration{0});
   using Kind = overload::Verdict::Kind;
   const bool is_held =
       verdict_.kind == Kind::deny || verdict_.kind == Kind::drop || verdict_.kind == Kind::degrade;
@@ -170,7 +171,7 @@ std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted
   ticket_.parking = &parking_;
   ticket_.state = dispatch::Waiter::State::idle;
   const dispatch::Offer offer = gate().enter(ticket_, terms(spent, arrived), arrived);
-  record_.predicted_wait = offer.predicted_wait;
+  record_offer(offer);
   if (offer.kind == dispatch::Offer::Kind::refused) return on_gate_rejection(offer.reason);
   if (offer.kind == dispatch::Offer::Kind::granted) {
     slot_ = Slot(gate(), ticket_.served_as, dispatched_);
@@ -180,6 +181,12 @@ std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted
     is_queued_ = true;
   }
   return std::nullopt;
+}
+
+void Admission::record_offer(const dispatch::Offer& offer) {
+  record_.predicted_wait = offer.predicted_wait;
+  record_.deadline =
+      DueTime(offer.deadline.operators - uncounted_, request_.classification.client.at);
 }
 
 Task<std::optional<Fault>> Admission::wait_in_queue() {
@@ -238,14 +245,20 @@ Task<Admission::SpareSlot> Admission::wait_for_spare_slot(TimePoint until, bool 
 
 std::optional<Fault> Admission::on_gate_rejection(Reason reason) {
   if (verdict_.refuse_silently && reason == verdict_.reason) return refuse(dropped(reason));
-  if (reason != Reason::deadline_expired) return refuse(denied(reason, retry_after()));
-  keep_dead_letter(reason);
-  return refuse(no_slot(reason, retry_after()));
+  const bool is_late = reason == Reason::deadline_expired;
+  if (is_late) keep_dead_letter(reason);
+  return refuse(
+      by_ticket(is_late ? no_slot(reason, retry_after()) : denied(reason, retry_after())));
 }
 
 std::optional<Fault> Admission::on_queue_timeout() {
   if (ticket_.reason != Reason::evicted) keep_dead_letter(ticket_.reason);
-  return refuse(no_slot(ticket_.reason, retry_after()));
+  return refuse(by_ticket(no_slot(ticket_.reason, retry_after())));
+}
+
+Fault Admission::by_ticket(Fault fault) const {
+  fault.by_clients_deadline = ticket_.by_clients_deadline;
+  return fault;
 }
 
 Milliseconds Admission::retry_after() {
@@ -346,7 +359,7 @@ std::optional<Fault> Admission::enter_shadow(Duration spent) {
   }
   const auto [offer, ghost] = gate().enter_shadow(route, terms(spent, dispatched_), dispatched_);
   shadow_.ghost = ghost;
-  record_.predicted_wait = offer.predicted_wait;
+  record_offer(offer);
   if (offer.kind == dispatch::Offer::Kind::refused) return on_gate_rejection(offer.reason);
   if (offer.kind == dispatch::Offer::Kind::granted) {
     request_.signals().record_wait(Duration{0});
@@ -371,7 +384,6 @@ void Admission::leave_shadow(bool served) {
 
 const overload::DecisionRecord& Admission::complete_record() {
   record_.wait = waited_;
-  record_.deadline = request_.classification.wait_until(Duration{0});
   record_.limit = gate().limit();
   return record_;
 }

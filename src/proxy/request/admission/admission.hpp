@@ -142,9 +142,11 @@ class Admission {
   dispatch::Terms background_terms(TimePoint now) const;
   std::optional<Fault> on_gate_rejection(Reason reason);
   std::optional<Fault> on_queue_timeout();
+  Fault by_ticket(Fault fault) const;
   std::optional<Fault> enter_shadow(Duration spent);
   void leave_shadow(bool served);
   void count_offered();
+  void record_offer(const dispatch::Offer& offer);
   void on_slot();
   void name_heavy_tenant(const overload::AdmissionPlan& plan);
   void keep_dead_letter(Reason reason);

@@ -19,8 +19,11 @@ struct Fault {
   Reason reason = Reason::none;
   std::uint16_t status = 0;                       // 0: close without a response
   std::optional<observe::ServerFailure> failure;  // of the server that was asked
-  bool only_stored = false;                       // only a stored response was allowed
-  bool close = false;                             // the start of the next request is unknown
+  bool only_stored : 1 = false;                   // only a stored response was allowed
+  bool close : 1 = false;                         // the start of the next request is unknown
+  // It got no slot, but would have or might have but for the deadline that its client chose, which
+  // says nothing about what the upstream can do.
+  bool by_clients_deadline : 1 = false;
   StaticText proxy_error;  // RFC 9209 error type; empty: derived from the reason
   StaticText detail;       // one sentence
   StaticText cause;        // the exact error, for the log; empty: as `detail`

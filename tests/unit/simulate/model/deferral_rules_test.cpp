@@ -47,10 +47,13 @@ TEST_CASE("what a budget or a tenant's share refuses is deferred only where told
   }
 }
 
-TEST_CASE("a request whose client set a deadline is not deferred when it is over") {
-  const Scenario scenario = with_defer(R"(,"defer":{})", R"(,"deadline_ms":100)");
-  CHECK_FALSE(takes(scenario, Reason::deadline_expired));
-  CHECK(takes(scenario, Reason::queue_full));
+TEST_CASE("a request is not deferred when the deadline is over that its client set") {
+  const Scenario scenario = with_defer(R"(,"defer":{})");
+  Request request;
+  CHECK(is_deferred_for(scenario, request, Reason::deadline_expired));
+  request.by_clients_deadline = true;
+  CHECK_FALSE(is_deferred_for(scenario, request, Reason::deadline_expired));
+  CHECK(is_deferred_for(scenario, request, Reason::queue_full));
 }
 
 TEST_CASE("requests that state no preference are deferred always, under overload or never") {
