@@ -184,8 +184,10 @@ struct ReadAnswer {
   std::optional<jobs::StoredAnswer> answer;
 };
 
-// For the operator: what was accepted, and its attempts, of which the last kMostAttempts are kept.
-inline constexpr std::size_t kMostAttempts = 100;
+// For the operator: what was accepted, and its attempts, of which the last kMostAttempts are kept:
+// as many as `max_attempts` may be, so more only of a job that was replayed, or whose proxies
+// ended.
+inline constexpr std::size_t kMostAttempts = 1000;
 struct Inspect {
   jobs::JobId id;
   std::size_t body_limit = 0;  // first bytes of the body

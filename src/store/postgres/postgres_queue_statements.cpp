@@ -186,7 +186,7 @@ trimmed AS (
   WHERE g.state <= 2 AND g.counted IS NOT NULL AND a.period = g.period
     AND a.number = g.number
     AND a.place <= (SELECT b.place FROM attempt b WHERE b.period = g.period AND b.number = g.number
-                    ORDER BY b.place DESC OFFSET 99 LIMIT 1)),
+                    ORDER BY b.place DESC OFFSET 999 LIMIT 1)),
 answered AS (
   INSERT INTO answer (period, number, fields, body)
   SELECT period, number, fields, body FROM gone WHERE state > 2 AND status IS NOT NULL),
