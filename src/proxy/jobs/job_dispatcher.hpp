@@ -100,6 +100,8 @@ class JobDispatcher {
   }
   // Of these routes, those of which no job is pulled for a while: they pause, or are gone.
   std::set<std::string, std::less<>> paused(const store::Totals& totals, TimePoint now) const;
+  // What this proxy may use of the caps that are configured now.
+  std::map<jobs::CapId, double> cap_shares();
   // Lanes with jobs that are due, as far as is known.
   std::size_t lanes_due() const { return rotor_.lanes_due(); }
   // Jobs that this proxy has leased.

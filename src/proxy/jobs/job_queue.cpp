@@ -335,6 +335,7 @@ void JobQueue::note(store::Totals totals) {
   condition_.measured(totals.bytes > max_bytes_);
   seen_.totals = std::move(totals);
   seen_.paused = dispatcher_.paused(seen_.totals, Clock::now());
+  seen_.cap_shares = dispatcher_.cap_shares();
   buried_ = calls_.letters_by_route();
 }
 

@@ -1,7 +1,9 @@
 // A proxy's share of its routes' caps where others are on the store.
 #include <doctest/doctest.h>
 
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "unit/proxy/jobs/played_store.hpp"
 
@@ -56,6 +58,21 @@ TEST_CASE("nothing of a capped route is pulled before the others are told, and t
   // It ends.
   play.look({});
   CHECK(play.pulled() == 2);
+}
+
+TEST_CASE("what it may use of each cap is told") {
+  Shared play(nlohmann::json{{"concurrency", 4}, {"rate", 10}});
+  using Shares = std::map<jobs::CapId, double>;
+  CHECK(play.dispatcher.cap_shares() == Shares{{kSlots, 0}, {kStarts, 0}});
+  play.renew();
+  CHECK(play.dispatcher.cap_shares() == Shares{{kSlots, 4}, {kStarts, 10}});
+  play.look({{kSlots, {2, true}}, {kStarts, {5'000'000, true}}});
+  CHECK(play.dispatcher.cap_shares() == Shares{{kSlots, 2}, {kStarts, 5}});
+  play.generation = generation_with({{"rate", 4}});
+  play.dispatcher.configure(job_routes(play.generation));
+  CHECK(play.dispatcher.cap_shares() == Shares{{kStarts, 4}});
+  Play alone(nlohmann::json{{"concurrency", 4}});
+  CHECK(alone.dispatcher.cap_shares() == Shares{{kSlots, 4}});
 }
 
 TEST_CASE("one without a share of a route sleeps until it renews its lease, and says what waits") {
