@@ -31,6 +31,7 @@
 #include "proxy/jobs/jobs_at_upstream.hpp"
 #include "proxy/jobs/lease.hpp"
 #include "proxy/jobs/store_call.hpp"
+#include "store/contract/job_store.hpp"
 
 namespace spillway::proxy {
 
@@ -65,8 +66,8 @@ class JobDispatcher {
   void plan(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
   // Of the commands that plan() asked for, and of workers' calls.
   void learn(store::Command& command, TimePoint now, jobs::WallTime wall);
-  // Another proxy has jobs in these lanes that it cannot take now.
-  void heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall);
+  // Another proxy has jobs in these lanes that it cannot take now, or a client that cancels a job.
+  void heard(const store::Heard& heard, jobs::WallTime wall);
   void pause(const std::string& route, TimePoint now, TimePoint until);
   // A job of the route was: RouteCapacity::refused().
   void refused(const std::string& route, TimePoint now, TimePoint until);
@@ -164,6 +165,7 @@ class JobDispatcher {
   void settled(const store::Settle& settle, TimePoint now, jobs::WallTime wall);
   void swept(const store::Sweep& sweep, TimePoint now);
   void tell(const std::vector<jobs::JobId>& ids, jobs::JobState state, jobs::Cause cause);
+  void cancelled(store::Cancel& cancel);
   void renewed(const store::Renew& renew, TimePoint now);
   void lose_lease();
 

@@ -21,7 +21,12 @@ std::vector<jobs::Lane> JobNews::take(const jobs::Rotor& rotor, const jobs::Roto
   return told;
 }
 
+void JobNews::cancelled(const store::AskedCancel& cancel) {
+  if (cancels_.size() < kMostCancels) cancels_.push_back(cancel);
+}
+
 std::optional<TimePoint> JobNews::next_due() const {
+  if (!cancels_.empty()) return TimePoint{};
   if (lanes_.empty()) return std::nullopt;
   return next_;
 }

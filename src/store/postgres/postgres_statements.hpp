@@ -25,6 +25,8 @@ enum class PostgresStatement : std::uint8_t {
   careful_enqueue,
   careful_enqueue_ordered,
   bury,
+  let_go_keys,
+  take_keys,
   look_up_scopes,
   look_up_line,
   claim,

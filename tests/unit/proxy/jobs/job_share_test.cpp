@@ -75,6 +75,43 @@ TEST_CASE("what it may use of each cap is told") {
   CHECK(alone.dispatcher.cap_shares() == Shares{{kSlots, 4}});
 }
 
+TEST_CASE(
+    "a cancel of a job that another proxy has in hand is told at once, one of its own is not") {
+  Shared play(nlohmann::json::object());
+  play.see();
+  REQUIRE(play.pulled(1) == 1);
+  const auto cancel = [&](const jobs::JobId& id, jobs::JobState was) {
+    store::Command command = store::Cancel{.id = id, .was = was};
+    play.dispatcher.learn(command, play.now, play.wall);
+    return std::get<store::Cancel>(command).is_elsewhere;
+  };
+  const jobs::JobId other{{9, 9}};
+  CHECK_FALSE(cancel(play.handed[0].id, jobs::JobState::leased));
+  CHECK_FALSE(cancel(other, jobs::JobState::succeeded));
+  play.ask();
+  CHECK_FALSE(play.asked<store::Announce>());
+  CHECK(cancel(other, jobs::JobState::leased));
+  CHECK(play.dispatcher.next_due(play.now, play.wall) <= play.now);
+  play.ask();
+  REQUIRE(play.asked<store::Announce>());
+  play.answer<store::Announce>([&](const store::Announce& announce) {
+    CHECK(announce.cancels == std::vector<store::AskedCancel>{{.id = other}});
+  });
+  play.ask();
+  CHECK_MESSAGE(!play.asked<store::Announce>(), "once");
+  // What it hears.
+  play.dispatcher.heard({.cancels = {{other, jobs::Cause::cancelled_by_client},
+                                     {play.handed[0].id, jobs::Cause::cancelled_by_operator}}},
+                        play.wall);
+  CHECK_FALSE(play.dispatcher.withdrawals().has(other));
+  CHECK(play.dispatcher.withdrawals().close(play.handed[0].id) ==
+        jobs::Cause::cancelled_by_operator);
+  Play alone;
+  store::Command command = store::Cancel{.id = other, .was = jobs::JobState::leased};
+  alone.dispatcher.learn(command, alone.now, alone.wall);
+  CHECK_FALSE(std::get<store::Cancel>(command).is_elsewhere);
+}
+
 TEST_CASE("one without a share of a route sleeps until it renews its lease, and says what waits") {
   Shared play(nlohmann::json{{"concurrency", 1}});
   play.renew({{kSlots, {1, true}}});
