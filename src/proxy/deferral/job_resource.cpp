@@ -29,8 +29,8 @@ Fault answered(std::uint16_t status, StaticText detail) {
 
 Fault no_such_job() { return answered(404, "There is no such job, or it was forgotten."); }
 
-// After which a cancel of a job that another proxy has in hand is tried again: it is told at once,
-// and its workers look each 50 ms.
+// After which a cancel of a job that another proxy has in hand is tried again: that one is told
+// within 100 ms, and its workers look each 50 ms.
 constexpr std::array<Milliseconds, 4> kCancelAgain{Milliseconds{100}, Milliseconds{100},
                                                    Milliseconds{200}, Milliseconds{400}};
 

@@ -140,7 +140,7 @@ void JobDispatcher::plan_announcement(std::vector<store::Command>& commands, Tim
     return is_pulling_ ? room(route, now) : 0;
   };
   store::Announce announce{.lanes = news_.take(rotor_, has_room, now, wall),
-                           .cancels = news_.take_cancels()};
+                           .cancels = news_.take_cancels(now)};
   if (!announce.lanes.empty() || !announce.cancels.empty())
     commands.emplace_back(std::move(announce));
 }

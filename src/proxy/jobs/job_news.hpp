@@ -6,7 +6,6 @@
 #include <functional>
 #include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "base/time.hpp"
@@ -26,7 +25,7 @@ class JobNews {
   std::vector<jobs::Lane> take(const jobs::Rotor& rotor, const jobs::Rotor::Room& room,
                                TimePoint now, jobs::WallTime wall);
   void cancelled(const store::AskedCancel& cancel);
-  std::vector<store::AskedCancel> take_cancels() { return std::exchange(cancels_, {}); }
+  std::vector<store::AskedCancel> take_cancels(TimePoint now);
   // When there may be some to take; nullopt: there is nothing to tell.
   std::optional<TimePoint> next_due() const;
 
@@ -39,8 +38,9 @@ class JobNews {
  private:
   bool is_shared_ = false;
   std::set<jobs::Lane> lanes_;
-  std::vector<store::AskedCancel> cancels_;
   TimePoint next_{};
+  std::vector<store::AskedCancel> cancels_;
+  TimePoint next_cancels_{};
 };
 
 }  // namespace spillway::proxy

@@ -38,6 +38,9 @@ ON CONFLICT (scope) DO UPDATE SET epoch = excluded.epoch
 RETURNING scope
 )sql";
 
+constexpr std::string_view kClearKeys =
+    "DELETE FROM key_in_hand k WHERE NOT EXISTS (SELECT FROM proxy p WHERE p.epoch = k.epoch)";
+
 // $1 to $16: the columns of the batch. A key or an id that is there already: quickly, that it was
 // there when the statement began is looked up, and a unique violation says that it has come since;
 // carefully, the insertion itself sees it, which costs a lock for each row.
@@ -259,6 +262,7 @@ std::vector<PostgresStatementText> postgres_queue_statements() {
       {bury, careful_text(kBury)},
       {let_go_keys, std::string(kLetGoKeys)},
       {take_keys, std::string(kTakeKeys)},
+      {clear_keys, std::string(kClearKeys)},
       {look_up_scopes, std::string(kLookUpScopes)},
       {look_up_line, std::string(kLookUpLine)},
       {claim, std::string(kPick).append(kTake).append(kAsDue)},

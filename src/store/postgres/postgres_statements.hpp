@@ -27,6 +27,7 @@ enum class PostgresStatement : std::uint8_t {
   bury,
   let_go_keys,
   take_keys,
+  clear_keys,  // of proxies that are gone
   look_up_scopes,
   look_up_line,
   claim,

@@ -101,6 +101,18 @@ TEST_CASE("a key is free once its proxy is held to have ended, has left, or has 
   }
 }
 
+TEST_CASE("what is left of a proxy that is gone is cleared when one registers, and no more") {
+  Two fleet;
+  fleet.first.ask(taking(fleet.one));
+  fleet.ask_second(taking(fleet.two, kOther));
+  fleet.first.ask(Leave{fleet.one});
+  const char* const count = "SELECT count(*) FROM spillway.key_in_hand";
+  REQUIRE(support::Postgres::ask(fleet.url(), count) == "2");
+  const Epoch again = fleet.first.join(10s);
+  CHECK(support::Postgres::ask(fleet.url(), count) == "1");
+  CHECK(fleet.first.ask(taking(again, kOther)).is_in_hand);
+}
+
 TEST_CASE("a job is written down with a key that no other proxy has in hand") {
   Two fleet;
   fleet.first.ask(taking(fleet.one));

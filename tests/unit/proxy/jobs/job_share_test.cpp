@@ -99,6 +99,14 @@ TEST_CASE(
   });
   play.ask();
   CHECK_MESSAGE(!play.asked<store::Announce>(), "once");
+  for (int n = 0; n < 3; ++n) CHECK(cancel(other, jobs::JobState::leased));
+  play.ask();
+  CHECK_MESSAGE(!play.asked<store::Announce>(), "not as often as a client asks");
+  play.pass(milliseconds(100));
+  CHECK(play.dispatcher.next_due(play.now, play.wall) <= play.now);
+  play.ask();
+  play.answer<store::Announce>(
+      [](const store::Announce& announce) { CHECK(announce.cancels.size() == 1); });
   // What it hears.
   play.dispatcher.heard({.cancels = {{other, jobs::Cause::cancelled_by_client},
                                      {play.handed[0].id, jobs::Cause::cancelled_by_operator}}},
