@@ -15,11 +15,15 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace spillway::jobs {
 
 // concurrency: in jobs. rate: in 10^-6 jobs per second, so that it can be divided.
 enum class CapKind : std::uint8_t { concurrency, rate };
+constexpr std::string_view name(CapKind kind) {
+  return kind == CapKind::concurrency ? "concurrency" : "rate";
+}
 
 struct CapId {
   std::string route;

@@ -22,6 +22,7 @@ class MemoryJobs {
   void execute(Leave& command, jobs::WallTime now);
   void execute(Release& command, jobs::WallTime now);
   void execute(Announce&, jobs::WallTime) {}  // there is no other
+  void execute(LetGo&, jobs::WallTime) {}
   void execute(Enqueue& command, jobs::WallTime now);
   void execute(KnowsKey& command, jobs::WallTime now);
   void execute(HasUnfinished& command, jobs::WallTime now);

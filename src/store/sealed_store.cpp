@@ -70,7 +70,7 @@ class SealedStore final : public JobStore {
 
   void rest() override { inner_->rest(); }
   bool is_shared() const override { return inner_->is_shared(); }
-  std::vector<jobs::Lane> heard() override { return inner_->heard(); }
+  Heard heard() override { return inner_->heard(); }
   int descriptor() const override { return inner_->descriptor(); }
 
  private:

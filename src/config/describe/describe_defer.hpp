@@ -63,10 +63,8 @@ void describe(Visitor& visit, Defer& x) {
       "Longest request body that is deferred, and no longer than a 32nd of limits.buffer_bytes; a "
       "longer one is forwarded or refused as without defer, but 413 if its request was to be "
       "deferred and its length shows only then.");
-  visit(
-      "max_attempts", x.max_attempts, Range{1, 1000},
-      "Attempts that reach the upstream, after which a job is dead. Of more than 100 the last 100 "
-      "are kept for the operator.");
+  visit("max_attempts", x.max_attempts, Range{1, 1000},
+        "Attempts that reach the upstream, after which a job is dead.");
   visit("backoff", x.backoff, ByType{}, "The pause after an attempt that failed.");
   visit(
       "lease_ms", x.lease, Range{1000, kDay},

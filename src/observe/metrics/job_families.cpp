@@ -49,6 +49,16 @@ MetricFamily by_state(const store::Totals& totals) {
   return family;
 }
 
+MetricFamily cap_shares(const JobsSnapshot& jobs) {
+  MetricFamily family = gauge("spillway_jobs_cap_share",
+                              "What this proxy may use of a cap of the route: concurrency in jobs, "
+                              "rate in jobs per second. Where proxies share the store it is a "
+                              "part, and 0 at first.");
+  for (const auto& [cap, share] : jobs.cap_shares)
+    add_sample(family, {label("route", cap.route), label("cap", jobs::name(cap.kind))}, share);
+  return family;
+}
+
 MetricFamily oldest(const JobsSnapshot& jobs) {
   MetricFamily family = gauge("spillway_jobs_oldest_claimable_seconds",
                               "How long the oldest deferred request could have been forwarded; "
@@ -134,6 +144,7 @@ Families job_families(const config::Config& config, const Snapshot& snapshot) {
       one(counter("spillway_jobs_cancelled_total",
                   "Deferred requests cancelled by clients and the operator."),
           counts.cancelled),
+      cap_shares(jobs),
       by_cause(counter("spillway_jobs_dead_total",
                        "Deferred requests that will not be tried again, by cause."),
                counts.dead),

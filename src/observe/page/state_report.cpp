@@ -349,6 +349,9 @@ Json jobs_json(const JobsSnapshot& jobs) {
          {"paused", jobs.is_paused(route)},
          {"oldest_claimable_ms", std::round(1e3 * jobs.oldest_claimable_seconds(route))}});
   }
+  Json shares = Json::object();
+  for (const auto& [cap, share] : jobs.cap_shares)
+    shares[cap.route][std::string(jobs::name(cap.kind))] = share;
   const JobCounts& counts = *jobs.counts;
   return {{"store_available", jobs.is_available},
           {"accepted", counts.accepted.load()},
@@ -357,6 +360,7 @@ Json jobs_json(const JobsSnapshot& jobs) {
           {"running", counts.running.load()},
           {"commits", counts.commit_times.count()},
           {"longest_commit_ms", rounded_ms(jobs.longest_commit)},
+          {"cap_shares", std::move(shares)},
           {"routes", std::move(routes)}};
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/time.hpp"
+#include "jobs/cap_shares.hpp"
 #include "jobs/job.hpp"
 #include "observe/count/job_counts.hpp"
 #include "store/contract/command.hpp"
@@ -21,6 +22,8 @@ struct JobsSnapshot {
   std::set<std::string, std::less<>> paused;
   // Since the start, by route: jobs that were given back since they got no slot.
   std::map<std::string, std::uint64_t, std::less<>> without_slot;
+  // What this proxy may use of the routes' caps, at that time; of a rate in jobs per second.
+  std::map<jobs::CapId, double> cap_shares;
   jobs::WallTime now{};
   bool is_available = false;  // the store
   // Since the start.

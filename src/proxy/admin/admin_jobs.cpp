@@ -165,6 +165,11 @@ AdminJobs::Page AdminJobs::cancel(jobs::JobId id, std::string client) {
   if (!answer.call) co_return not_executed(answer.result);
   const auto& cancelled = answer.call->as<store::Cancel>();
   if (!cancelled.was) co_return no_such_job();
+  if (cancelled.is_elsewhere) {
+    co_return admin_problem(status::conflict,
+                            "another proxy has the job in hand; it was told to cancel it, which it "
+                            "does unless the job was sent: look at it again");
+  }
   if (!cancelled.is_done && *cancelled.was != jobs::JobState::cancelled) {
     co_return admin_problem(status::conflict,
                             "the job has begun or ended: it cannot be cancelled any more");

@@ -98,13 +98,14 @@ Task<Deferral::KeyState> Deferral::take_key() {
   const config::Route& route = request_.config().routes[index(request_.classification.route)];
   const jobs::Digest scope = jobs::scope_of(route.name, principal(), *key.key);
   const bool is_taken = key_.take(services_.jobs->keys_in_flight(), scope, KeyUse::live);
-  store::Command question = store::KnowsKey{.scope = scope};
+  store::Command question = store::KnowsKey{.scope = scope, .takes = is_taken};
   const std::optional<store::Command> answer = co_await ask(std::move(question));
-  if (answer && std::get<store::KnowsKey>(*answer).is_known) {
-    key_.release();
-    co_return KeyState::of_job;
-  }
-  co_return is_taken ? KeyState::free : KeyState::in_hand;
+  const auto* const told = answer ? &std::get<store::KnowsKey>(*answer) : nullptr;
+  const bool is_known = told != nullptr && told->is_known;
+  const bool is_elsewhere = told != nullptr && told->is_in_hand;
+  if (is_known || is_elsewhere) key_.release();
+  if (is_known) co_return KeyState::of_job;
+  co_return is_taken && !is_elsewhere ? KeyState::free : KeyState::in_hand;
 }
 
 bool Deferral::has_order() const {
@@ -293,6 +294,7 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   observe::JobCounts& counts = queue.counts();
   job_ = {.id = enqueue.id, .progress = {}};
   if (enqueue.result == Result::share_full) co_return share_of_deferred_is_full();
+  if (enqueue.result == Result::in_hand) co_return idempotency_key_in_flight();
   if (enqueue.result != Result::full) key_.release();  // from now on the store has it
   if (enqueue.result == Result::accepted) {
     ++counts.accepted;

@@ -1,5 +1,6 @@
 #include "proxy/deferral/job_resource.hpp"
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -27,6 +28,11 @@ Fault answered(std::uint16_t status, StaticText detail) {
 }
 
 Fault no_such_job() { return answered(404, "There is no such job, or it was forgotten."); }
+
+// After which a cancel of a job that another proxy has in hand is tried again: that one is told
+// within 100 ms, and its workers look each 50 ms.
+constexpr std::array<Milliseconds, 4> kCancelAgain{Milliseconds{100}, Milliseconds{100},
+                                                   Milliseconds{200}, Milliseconds{400}};
 
 // Among lines that end in CRLF.
 bool has_line(std::string_view lines, std::string_view name) {
@@ -221,13 +227,31 @@ Task<Answer> JobResource::show_answer(jobs::JobId id, Cut cut) {
   co_return JobReport{};
 }
 
+// A moment, or until the client leaves.
+Task<bool> JobResource::wait_for(Milliseconds time) {
+  for (const TimePoint until = services_.now() + time; services_.now() < until;) {
+    const Wake wake = co_await parking_.park({.deadline = until, .client_gone = true});
+    if (wake == Wake::client_gone) co_return false;
+  }
+  co_return true;
+}
+
 Task<Answer> JobResource::cancel(jobs::JobId id) {
-  StoreCall call{store::Cancel{
-      .id = id, .cause = jobs::Cause::cancelled_by_client, .was = std::nullopt, .is_done = false}};
-  const std::optional<Fault> failure = co_await ask(call);
-  if (failure) co_return *failure;
-  const auto& cancelled = call.as<store::Cancel>();
+  store::Cancel cancelled;
+  for (std::size_t n = 0;; ++n) {
+    StoreCall call{store::Cancel{.id = id, .was = std::nullopt}};
+    const std::optional<Fault> failure = co_await ask(call);
+    if (failure) co_return *failure;
+    cancelled = call.as<store::Cancel>();
+    if (!cancelled.is_elsewhere || n == kCancelAgain.size()) break;
+    const bool is_there = co_await wait_for(kCancelAgain[n]);
+    if (!is_there) break;
+  }
   if (!cancelled.was) co_return no_such_job();
+  if (cancelled.is_elsewhere)
+    co_return answered(409,
+                       "Another proxy has the job in hand. It was told to cancel it, which it does "
+                       "unless the job was sent: please ask for its state.");
   if (!cancelled.is_done && *cancelled.was != jobs::JobState::cancelled)
     co_return answered(409, "The job has begun or ended: it cannot be cancelled any more.");
   response_ = {200, std::string(kJsonFields),

@@ -68,6 +68,7 @@ class JobResource {
   // An answer whose body was too long to be kept.
   enum class Cut : std::uint8_t { told, refused };
   Task<Answer> show_answer(jobs::JobId id, Cut cut);
+  Task<bool> wait_for(Milliseconds time);
   Task<Answer> cancel(jobs::JobId id);
   void report(const jobs::JobView& job);
   std::string describe(const jobs::JobView& job) const;

@@ -139,8 +139,10 @@ void JobDispatcher::plan_announcement(std::vector<store::Command>& commands, Tim
   const auto has_room = [&](const std::string& route) {
     return is_pulling_ ? room(route, now) : 0;
   };
-  store::Announce announce{.lanes = news_.take(rotor_, has_room, now, wall)};
-  if (!announce.lanes.empty()) commands.emplace_back(std::move(announce));
+  store::Announce announce{.lanes = news_.take(rotor_, has_room, now, wall),
+                           .cancels = news_.take_cancels(now)};
+  if (!announce.lanes.empty() || !announce.cancels.empty())
+    commands.emplace_back(std::move(announce));
 }
 
 void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime wall) {
@@ -172,10 +174,8 @@ void JobDispatcher::learn(store::Command& command, TimePoint now, jobs::WallTime
     if (replay->is_dry_run) return;
     next_.lanes = now;
     tell(replay->jobs, jobs::JobState::queued, jobs::Cause::none);
-  } else if (const auto* const cancel = std::get_if<store::Cancel>(&command)) {
-    if (!cancel->is_done) return;
-    ++counts_.cancelled;
-    lines_.ask(cancel->id, jobs::JobState::cancelled, cancel->cause);
+  } else if (auto* const cancel = std::get_if<store::Cancel>(&command)) {
+    cancelled(*cancel);
   } else if (const auto* const find = std::get_if<store::Find>(&command)) {
     lines_.learn(*find);
   } else if (auto* const sweep = std::get_if<store::Sweep>(&command)) {
@@ -254,6 +254,16 @@ void JobDispatcher::settled(const store::Settle& settle, TimePoint now, jobs::Wa
   if (jobs::has_ended(progress.state)) rotor_.add(lane, wall);
 }
 
+// One that another proxy has in hand that one may cancel yet.
+void JobDispatcher::cancelled(store::Cancel& cancel) {
+  cancel.is_elsewhere =
+      cancel.was == jobs::JobState::leased && lease_.is_shared() && !leased_.contains(cancel.id);
+  if (cancel.is_elsewhere) news_.cancelled({.id = cancel.id, .cause = cancel.cause});
+  if (!cancel.is_done) return;
+  ++counts_.cancelled;
+  lines_.ask(cancel.id, jobs::JobState::cancelled, cancel.cause);
+}
+
 void JobDispatcher::renewed(const store::Renew& renew, TimePoint now) {
   if (renew.epoch != epoch_) return;
   clock_.learn(renew.now, asked_at_, now);
@@ -286,8 +296,10 @@ bool JobDispatcher::has_work(TimePoint now, jobs::WallTime wall) const {
   return first && *first <= wall;
 }
 
-void JobDispatcher::heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall) {
-  for (const jobs::Lane& lane : lanes) rotor_.add(lane, wall);
+void JobDispatcher::heard(const store::Heard& heard, jobs::WallTime wall) {
+  for (const jobs::Lane& lane : heard.lanes) rotor_.add(lane, wall);
+  for (const store::AskedCancel& cancel : heard.cancels)
+    handed_.withdrawals().ask(cancel.id, cancel.cause);
 }
 
 std::set<std::string, std::less<>> JobDispatcher::paused(const store::Totals& totals,

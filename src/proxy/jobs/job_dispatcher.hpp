@@ -31,6 +31,7 @@
 #include "proxy/jobs/jobs_at_upstream.hpp"
 #include "proxy/jobs/lease.hpp"
 #include "proxy/jobs/store_call.hpp"
+#include "store/contract/job_store.hpp"
 
 namespace spillway::proxy {
 
@@ -65,8 +66,8 @@ class JobDispatcher {
   void plan(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
   // Of the commands that plan() asked for, and of workers' calls.
   void learn(store::Command& command, TimePoint now, jobs::WallTime wall);
-  // Another proxy has jobs in these lanes that it cannot take now.
-  void heard(const std::vector<jobs::Lane>& lanes, jobs::WallTime wall);
+  // Another proxy has jobs in these lanes that it cannot take now, or a client that cancels a job.
+  void heard(const store::Heard& heard, jobs::WallTime wall);
   void pause(const std::string& route, TimePoint now, TimePoint until);
   // A job of the route was: RouteCapacity::refused().
   void refused(const std::string& route, TimePoint now, TimePoint until);
@@ -100,6 +101,8 @@ class JobDispatcher {
   }
   // Of these routes, those of which no job is pulled for a while: they pause, or are gone.
   std::set<std::string, std::less<>> paused(const store::Totals& totals, TimePoint now) const;
+  // What this proxy may use of the caps that are configured now.
+  std::map<jobs::CapId, double> cap_shares();
   // Lanes with jobs that are due, as far as is known.
   std::size_t lanes_due() const { return rotor_.lanes_due(); }
   // Jobs that this proxy has leased.
@@ -162,6 +165,7 @@ class JobDispatcher {
   void settled(const store::Settle& settle, TimePoint now, jobs::WallTime wall);
   void swept(const store::Sweep& sweep, TimePoint now);
   void tell(const std::vector<jobs::JobId>& ids, jobs::JobState state, jobs::Cause cause);
+  void cancelled(store::Cancel& cancel);
   void renewed(const store::Renew& renew, TimePoint now);
   void lose_lease();
 

@@ -99,6 +99,18 @@ jobs::CapParts JobDispatcher::tell_parts() {
   return parts;
 }
 
+std::map<jobs::CapId, double> JobDispatcher::cap_shares() {
+  std::map<jobs::CapId, double> shares;
+  for (const auto& [name, route] : routes_.routes) {
+    const config::Defer& defer = route.defer;
+    if (defer.concurrency)
+      shares[{name, jobs::CapKind::concurrency}] =
+          static_cast<double>(share_of(name).value_or(*defer.concurrency));
+    if (defer.rate) shares[{name, jobs::CapKind::rate}] = handed_.begin_rate(name).rate();
+  }
+  return shares;
+}
+
 // At which workers begin jobs: those of an earlier configuration, too.
 void JobDispatcher::set_rates() {
   for (const auto& [name, route] : routes_.routes) {

@@ -1,5 +1,8 @@
 #include "proxy/jobs/job_news.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace spillway::proxy {
 
 void JobNews::wrote(const jobs::Lane& lane) {
@@ -21,9 +24,21 @@ std::vector<jobs::Lane> JobNews::take(const jobs::Rotor& rotor, const jobs::Roto
   return told;
 }
 
+void JobNews::cancelled(const store::AskedCancel& cancel) {
+  const bool is_new = std::find(cancels_.begin(), cancels_.end(), cancel) == cancels_.end();
+  if (is_new && cancels_.size() < kMostCancels) cancels_.push_back(cancel);
+}
+
+std::vector<store::AskedCancel> JobNews::take_cancels(TimePoint now) {
+  if (cancels_.empty() || now < next_cancels_) return {};
+  next_cancels_ = now + kEvery;
+  return std::exchange(cancels_, {});
+}
+
 std::optional<TimePoint> JobNews::next_due() const {
-  if (lanes_.empty()) return std::nullopt;
-  return next_;
+  if (cancels_.empty() && lanes_.empty()) return std::nullopt;
+  if (cancels_.empty()) return next_;
+  return lanes_.empty() ? next_cancels_ : std::min(next_, next_cancels_);
 }
 
 }  // namespace spillway::proxy

@@ -1,6 +1,6 @@
 // Lanes in which this proxy wrote down jobs that it may not have room for. What it cannot take is
 // announced to the others on the store; what it can is not, so a proxy that keeps up is silent, and
-// no others run for the same job.
+// no others run for the same job. And cancels of jobs that another proxy has in hand.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 
 #include "base/time.hpp"
 #include "jobs/rotor.hpp"
+#include "store/contract/command.hpp"
 
 namespace spillway::proxy {
 
@@ -23,18 +24,23 @@ class JobNews {
   // that have room wait for what becomes of them.
   std::vector<jobs::Lane> take(const jobs::Rotor& rotor, const jobs::Rotor::Room& room,
                                TimePoint now, jobs::WallTime wall);
-  // When take() may have some; nullopt: no job was written down.
+  void cancelled(const store::AskedCancel& cancel);
+  std::vector<store::AskedCancel> take_cancels(TimePoint now);
+  // When there may be some to take; nullopt: there is nothing to tell.
   std::optional<TimePoint> next_due() const;
 
   // Between two announcements: commits with one wait for each other, those of all proxies. With
   // nothing but such commits four connections did 40 % of what they do without.
   static constexpr Milliseconds kEvery{100};
   static constexpr std::size_t kMostLanes = 256;
+  static constexpr std::size_t kMostCancels = 64;  // at a time; their clients may ask again
 
  private:
   bool is_shared_ = false;
   std::set<jobs::Lane> lanes_;
   TimePoint next_{};
+  std::vector<store::AskedCancel> cancels_;
+  TimePoint next_cancels_{};
 };
 
 }  // namespace spillway::proxy

@@ -41,6 +41,7 @@ JobQueue::JobQueue(Open open, JobDispatcher::Acts acts,
                    std::function<void(const store::Failure&)> on_failure, std::string proxy_name)
     : open_(std::move(open)),
       on_failure_(std::move(on_failure)),
+      keys_in_flight_([this] { wake(); }),
       dispatcher_(std::move(acts), counts_, std::move(proxy_name)) {}
 
 std::optional<store::Failure> JobQueue::start(JobRoutes routes) {
@@ -105,23 +106,19 @@ void JobQueue::stop_pulling() {
 }
 
 void JobQueue::refused(const std::string& route, Duration pause) {
-  bool wakes = false;
   {
     const std::lock_guard lock(mutex_);
     told_.refused[route] = pause;
-    wakes = is_to_wake();
   }
-  if (wakes) bell_.ring();
+  wake();
 }
 
 void JobQueue::job_started() {
-  bool wakes = false;
   {
     const std::lock_guard lock(mutex_);
     told_.of_job_started = true;
-    wakes = is_to_wake();
   }
-  if (wakes) bell_.ring();
+  wake();
 }
 
 observe::JobsSnapshot JobQueue::snapshot() const {
@@ -172,14 +169,15 @@ bool JobQueue::is_to_wake() { return std::exchange(told_.is_asleep, false); }
 // Under the mutex.
 bool JobQueue::has_work() const {
   return told_.to_stop || told_.routes || told_.of_job_started || told_.to_stop_pulling ||
-         !told_.refused.empty() || (!calls_.is_empty() && condition_.is_available());
+         !told_.refused.empty() ||
+         (condition_.is_available() && (!calls_.is_empty() || keys_in_flight_.has_let_go()));
 }
 
 // What other proxies have announced.
 bool JobQueue::listen() {
-  const std::vector<jobs::Lane> lanes = store_ ? store_->heard() : std::vector<jobs::Lane>{};
-  dispatcher_.heard(lanes, wall_now());
-  return !lanes.empty();
+  const store::Heard heard = store_ ? store_->heard() : store::Heard{};
+  dispatcher_.heard(heard, wall_now());
+  return !heard.is_empty();
 }
 
 // False: the thread ends.
@@ -225,6 +223,7 @@ void JobQueue::turn() {
   std::vector<store::Command> wanted;
   if (CallQueue::is_long(batch)) dispatcher_.renew_now();
   dispatcher_.plan(wanted, now, wall_now());
+  tell_of_keys(wanted);
   // A probe, if nothing else shows that the store is there again.
   if (wanted.empty() && !condition_.is_available()) wanted.emplace_back(store::Totals{});
   Batch own;
@@ -244,6 +243,7 @@ void JobQueue::note_opened(const store::Failure& failure) {
   if (store_ == nullptr || !store_->is_shared()) return;
   dispatcher_.share();
   condition_.share();
+  keys_in_flight_.share();
 }
 
 bool JobQueue::open_again() {
@@ -262,7 +262,10 @@ JobQueue::Batch JobQueue::take_batch() {
 void JobQueue::execute(Batch& batch) {
   std::vector<store::Command*> commands;
   commands.reserve(batch.size());
-  for (StoreCall* const call : batch) commands.push_back(&call->command);
+  for (StoreCall* const call : batch) {
+    name_asker(*call);
+    commands.push_back(&call->command);
+  }
   const TimePoint began = Clock::now();
   condition_.begin(began);
   const auto failure = store_->execute(commands, wall_now());
@@ -295,6 +298,7 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
   }
   for (StoreCall* const call : batch) {
     hold_back(*call, now);
+    check_taken(call->command);
     dispatcher_.learn(call->command, now, wall);
   }
   counts_.commit_times.observe(took);
@@ -335,6 +339,7 @@ void JobQueue::note(store::Totals totals) {
   condition_.measured(totals.bytes > max_bytes_);
   seen_.totals = std::move(totals);
   seen_.paused = dispatcher_.paused(seen_.totals, Clock::now());
+  seen_.cap_shares = dispatcher_.cap_shares();
   buried_ = calls_.letters_by_route();
 }
 
@@ -359,8 +364,10 @@ void JobQueue::failed(Batch& batch, const store::Failure& failure) {
     refused = calls_.take_refused();
     notify_all();
   }
-  for (StoreCall* const call : batch)
+  for (StoreCall* const call : batch) {
+    let_go_later(call->command);
     if (!is_settle(*call)) refused.push_back(call);
+  }
   for (StoreCall* const cancel : dispatcher_.withdrawals().give_up()) refused.push_back(cancel);
   for (StoreCall* const call : refused) {
     call->failure = failure;

@@ -125,6 +125,11 @@ class JobQueue {
   bool has_work() const;
   bool listen();
   bool is_to_wake();
+  void wake();
+  void tell_of_keys(std::vector<store::Command>& wanted);
+  void name_asker(StoreCall& call) const;
+  void check_taken(const store::Command& command);
+  void let_go_later(const store::Command& command);
   bool open_again();
   void execute(Batch& batch);
   void succeeded(Batch& batch, Duration took);

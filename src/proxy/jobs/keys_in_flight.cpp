@@ -1,5 +1,6 @@
 #include "proxy/jobs/keys_in_flight.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace spillway::proxy {
@@ -31,9 +32,39 @@ bool KeyInFlight::take(KeysInFlight& keys, const jobs::Digest& scope, KeyUse use
 void KeyInFlight::release() {
   KeysInFlight* const keys = std::exchange(keys_, nullptr);
   if (keys == nullptr) return;
-  KeysInFlight::Shard& shard = keys->shard_of(scope_);
+  {
+    KeysInFlight::Shard& shard = keys->shard_of(scope_);
+    const std::lock_guard lock(shard.mutex);
+    shard.held.erase(shard.held.iterator_to(*this));
+  }
+  if (use_ == KeyUse::written_down || !keys->is_shared_.load(std::memory_order_relaxed)) return;
+  keys->let_go(scope_);
+  if (keys->tell_) keys->tell_();
+}
+
+void KeysInFlight::let_go(const jobs::Digest& scope) {
+  const std::lock_guard lock(let_go_mutex_);
+  let_go_.push_back(scope);
+  let_go_count_ = let_go_.size();
+}
+
+std::vector<jobs::Digest> KeysInFlight::take_free() {
+  std::vector<jobs::Digest> free;
+  {
+    const std::lock_guard lock(let_go_mutex_);
+    free.swap(let_go_);
+    let_go_count_ = 0;
+  }
+  std::erase_if(free, [this](const jobs::Digest& scope) { return has_live(scope); });
+  return free;
+}
+
+bool KeysInFlight::has_live(const jobs::Digest& scope) {
+  Shard& shard = shard_of(scope);
   const std::lock_guard lock(shard.mutex);
-  shard.held.erase(shard.held.iterator_to(*this));
+  return std::any_of(shard.held.begin(), shard.held.end(), [&](const KeyInFlight& one) {
+    return one.use_ == KeyUse::live && one.scope_ == scope;
+  });
 }
 
 }  // namespace spillway::proxy

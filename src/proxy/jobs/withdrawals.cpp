@@ -7,16 +7,21 @@ void Withdrawals::open(const jobs::JobId& id) {
   open_.emplace(id, std::nullopt);
 }
 
+bool Withdrawals::ask(const jobs::JobId& id, jobs::Cause cause) {
+  const std::lock_guard lock(mutex_);
+  const auto found = open_.find(id);
+  if (found == open_.end()) return false;
+  if (!found->second) {
+    found->second = cause;
+    ++withdrawn_;
+  }
+  return true;
+}
+
 bool Withdrawals::wait(StoreCall& call) {
   const auto* const cancel = std::get_if<store::Cancel>(&call.command);
   if (cancel == nullptr || cancel->was != jobs::JobState::leased) return false;
-  const std::lock_guard lock(mutex_);
-  const auto found = open_.find(cancel->id);
-  if (found == open_.end()) return false;
-  if (!found->second) {
-    found->second = cancel->cause;
-    ++withdrawn_;
-  }
+  if (!ask(cancel->id, cancel->cause)) return false;
   waiting_.emplace(cancel->id, &call);
   return true;
 }

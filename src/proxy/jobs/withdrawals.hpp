@@ -22,6 +22,8 @@ class Withdrawals {
   // --- Of the store's thread:
   // From now on the job can be withdrawn.
   void open(const jobs::JobId& id);
+  // Of another proxy's client: as wait(), and nobody here waits for it.
+  bool ask(const jobs::JobId& id, jobs::Cause cause);
   // True: the call is a Cancel of a job that can be withdrawn, which is told to its worker. The
   // call is answered by settled() or give_up().
   bool wait(StoreCall& call);

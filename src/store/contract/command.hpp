@@ -73,20 +73,36 @@ struct Enqueue {
     accepted,
     duplicate,   // the same request is accepted already: `id` is that job's
     mismatch,    // the same Idempotency-Key, another request
+    in_hand,     // another proxy has its Idempotency-Key in hand (KnowsKey)
     full,        // max_pending jobs of the route wait
     share_full,  // its tenant has all that it may have of these (jobs::tenant_has_room)
   };
   jobs::NewJob job;
   std::uint64_t max_pending = 0;
+  Epoch asker = 0;           // 0: not registered
   bool is_in_share = false;  // its tenant may take no more of these than its share
   Result result = Result::accepted;
   jobs::JobId id;  // of the job that stands for the request
 };
 
 // Whether a request with this Idempotency-Key was accepted, and its key is known still.
+//
+// `takes`: the request is answered live. Where proxies share the store its key is from now on in
+// the asker's hand, until LetGo or until the asker is held to have ended. Only the first of several
+// proxies has it, and the others write down no job with it. Those of one proxy agree themselves.
+// A database that crashes forgets what is in hand.
 struct KnowsKey {
   jobs::Digest scope{};
+  bool takes = false;
+  Epoch asker = 0;  // 0: not registered, and takes none
   bool is_known = false;
+  bool is_in_hand = false;  // another proxy's
+};
+
+// These keys are in the proxy's hand no longer. In a batch it comes before what takes keys.
+struct LetGo {
+  Epoch epoch = 0;
+  std::vector<jobs::Digest> scopes{};
 };
 
 // Whether a job of this order on the route has not ended: a request of the order that is forwarded
@@ -143,10 +159,20 @@ struct Claim {
   std::optional<std::uint32_t> least_left{};  // nullopt: none was left for its recoveries
 };
 
-// Tells the other proxies on the store that there are jobs in these lanes which this one cannot
-// take now (JobStore::heard). A hint: it may be lost.
+// A job that is to be cancelled before it is sent.
+struct AskedCancel {
+  jobs::JobId id;
+  jobs::Cause cause = jobs::Cause::cancelled_by_client;
+
+  bool operator==(const AskedCancel&) const = default;
+};
+
+// Tells the other proxies on the store (JobStore::heard) that there are jobs in these lanes which
+// this one cannot take now, and which of the jobs that they have in hand were cancelled here. A
+// hint: it may be lost.
 struct Announce {
   std::vector<jobs::Lane> lanes{};
+  std::vector<AskedCancel> cancels{};
 };
 
 // Ends an attempt: stores what jobs/life.hpp has made of it. Nothing happens, and is_lost is set,
@@ -168,6 +194,8 @@ struct Cancel {
   jobs::Cause cause = jobs::Cause::cancelled_by_client;
   std::optional<jobs::JobState> was;  // before; nullopt: there is no such job
   bool is_done = false;
+  // It is in the hand of another proxy, which is told (Announce). Not the store's answer.
+  bool is_elsewhere = false;
 };
 
 // A position is told up to this one; a job behind it is far behind.
@@ -184,8 +212,10 @@ struct ReadAnswer {
   std::optional<jobs::StoredAnswer> answer;
 };
 
-// For the operator: what was accepted, and its attempts, of which the last kMostAttempts are kept.
-inline constexpr std::size_t kMostAttempts = 100;
+// For the operator: what was accepted, and its attempts, of which the last kMostAttempts are kept:
+// as many as `max_attempts` may be, so more only of a job that was replayed, or whose proxies
+// ended.
+inline constexpr std::size_t kMostAttempts = 1000;
 struct Inspect {
   jobs::JobId id;
   std::size_t body_limit = 0;  // first bytes of the body
@@ -286,8 +316,8 @@ struct Totals {
   std::uint64_t dead_rows = 0;
 };
 
-using Command = std::variant<Join, Renew, Leave, Release, Enqueue, KnowsKey, HasUnfinished, Bury,
-                             Lanes, Claim, Announce, Settle, Cancel, Find, ReadAnswer, Inspect,
-                             List, Replay, Purge, Sweep, Totals>;
+using Command = std::variant<Join, Renew, Leave, Release, Enqueue, KnowsKey, LetGo, HasUnfinished,
+                             Bury, Lanes, Claim, Announce, Settle, Cancel, Find, ReadAnswer,
+                             Inspect, List, Replay, Purge, Sweep, Totals>;
 
 }  // namespace spillway::store

@@ -19,6 +19,14 @@ namespace spillway::store {
 // Of a store that ends with its process.
 inline constexpr std::string_view kMemoryUrl = "memory:";
 
+// What other proxies on the store have told with Announce.
+struct Heard {
+  std::vector<jobs::Lane> lanes{};
+  std::vector<AskedCancel> cancels{};
+
+  bool is_empty() const { return lanes.empty() && cancels.empty(); }
+};
+
 class JobStore {
  public:
   virtual ~JobStore() = default;
@@ -35,7 +43,7 @@ class JobStore {
   // Other processes may use it, too: Announce and heard() are for them.
   virtual bool is_shared() const { return false; }
   // What others have announced since it was asked last. Does not wait.
-  virtual std::vector<jobs::Lane> heard() { return {}; }
+  virtual Heard heard() { return {}; }
   // Becomes readable when there may be something to hear; -1: that cannot be told now. Changes with
   // every other call.
   virtual int descriptor() const { return -1; }

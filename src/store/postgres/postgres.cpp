@@ -19,7 +19,7 @@ class PostgresStore final : public JobStore {
   std::optional<Failure> open(const KeyMark& mark);
   std::optional<Failure> execute(std::span<Command* const> commands, jobs::WallTime now) override;
   bool is_shared() const override { return true; }
-  std::vector<jobs::Lane> heard() override;
+  Heard heard() override;
   int descriptor() const override { return connection_.descriptor(); }
 
  private:
@@ -51,12 +51,15 @@ std::optional<Failure> PostgresStore::open(const KeyMark& mark) {
                  "The jobs in the database were written with another key_file, or with none."};
 }
 
-std::vector<jobs::Lane> PostgresStore::heard() {
-  std::vector<jobs::Lane> lanes;
+Heard PostgresStore::heard() {
+  Heard heard;
   for (const std::string& text : connection_.notifications()) {
-    if (std::optional<jobs::Lane> lane = read_announcement(text)) lanes.push_back(*std::move(lane));
+    if (std::optional<jobs::Lane> lane = read_announcement(text))
+      heard.lanes.push_back(*std::move(lane));
+    else if (const auto cancel = read_cancel(text))
+      heard.cancels.push_back(*cancel);
   }
-  return lanes;
+  return heard;
 }
 
 // Enqueues, buries and settles between two commands of other kinds. They concern different jobs,
@@ -119,7 +122,11 @@ struct Execution {
   void operator()(Leave& leave) const { do_leave(batch, leave); }
   void operator()(Release& release) const { do_release(batch, release); }
   void operator()(Enqueue&) const {}  // of a group
-  void operator()(KnowsKey& asked) const { add_knows_key(batch, asked); }
+  void operator()(KnowsKey& asked) const {
+    KnowsKey* const one = &asked;
+    if (!asked.takes) add_knows_keys(batch, {&one, 1});
+  }
+  void operator()(LetGo&) const {}  // before all others
   void operator()(HasUnfinished& asked) const { add_has_unfinished(batch, asked); }
   void operator()(Bury&) const {}  // of a group
   void operator()(Lanes& lanes) const { add_lanes(batch, lanes); }
@@ -137,7 +144,18 @@ struct Execution {
   void operator()(Totals&) const {}  // beside
 };
 
+// Before all others: what has a key waits for no other proxy that waits for a key.
+void add_keys(PostgresBatch& batch, std::span<Command* const> commands) {
+  std::vector<KnowsKey*> asked;
+  for (Command* command : commands) {
+    if (const auto* let_go = std::get_if<LetGo>(command)) add_let_go(batch, *let_go);
+    if (auto* key = std::get_if<KnowsKey>(command); key && key->takes) asked.push_back(key);
+  }
+  add_knows_keys(batch, asked);
+}
+
 void add_commands(PostgresBatch& batch, std::span<Command* const> commands) {
+  add_keys(batch, commands);
   Group group;
   Claims claims;
   for (Command* command : commands) {

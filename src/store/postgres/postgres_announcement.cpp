@@ -4,12 +4,16 @@
 #include <cstdint>
 
 #include "base/ids.hpp"
+#include "jobs/job_id.hpp"
 
 namespace spillway::store {
 namespace {
 
 // PostgreSQL takes 8000 bytes at most, and fails the transaction for more.
 constexpr std::size_t kLongest = 7000;
+
+// No rank of a lane begins so. By name, since versions may number causes differently.
+constexpr std::string_view kCancel = "cancel ";
 
 // Up to the next blank, which is taken as well.
 template <class Number>
@@ -35,6 +39,24 @@ std::optional<jobs::Lane> read_announcement(std::string_view text) {
   lane.tenant = static_cast<TenantId>(tenant);
   lane.route = text;
   return lane;
+}
+
+std::string announcement(const AskedCancel& cancel) {
+  std::string text(kCancel);
+  text.append(jobs::name(cancel.cause)).append(" ").append(jobs::to_text(cancel.id));
+  return text;
+}
+
+std::optional<AskedCancel> read_cancel(std::string_view text) {
+  if (!text.starts_with(kCancel)) return std::nullopt;
+  text.remove_prefix(kCancel.size());
+  for (const auto cause : {jobs::Cause::cancelled_by_client, jobs::Cause::cancelled_by_operator}) {
+    const std::string_view name = jobs::name(cause);
+    if (!text.starts_with(name) || !text.substr(name.size()).starts_with(' ')) continue;
+    const auto id = jobs::parse_job_id(text.substr(name.size() + 1));
+    if (id) return AskedCancel{*id, cause};
+  }
+  return std::nullopt;
 }
 
 }  // namespace spillway::store

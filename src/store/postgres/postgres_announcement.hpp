@@ -1,4 +1,5 @@
-// What proxies tell each other through LISTEN and NOTIFY: that there are jobs in a lane.
+// What proxies tell each other through LISTEN and NOTIFY: that there are jobs in a lane, or that a
+// job which another one has in hand was cancelled.
 #pragma once
 
 #include <optional>
@@ -6,6 +7,7 @@
 #include <string_view>
 
 #include "jobs/job.hpp"
+#include "store/contract/command.hpp"
 
 namespace spillway::store {
 
@@ -13,5 +15,8 @@ namespace spillway::store {
 std::optional<std::string> announcement(const jobs::Lane& lane);
 // nullopt: another program's, or of another version.
 std::optional<jobs::Lane> read_announcement(std::string_view text);
+
+std::string announcement(const AskedCancel& cancel);
+std::optional<AskedCancel> read_cancel(std::string_view text);
 
 }  // namespace spillway::store

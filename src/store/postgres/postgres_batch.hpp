@@ -49,7 +49,9 @@ class PostgresBatch {
 
 // The steps of each command, and those of a group that is executed at once.
 void add_enqueues(PostgresBatch& batch, std::span<Enqueue* const> group);
-void add_knows_key(PostgresBatch& batch, KnowsKey& asked);
+// Of one proxy.
+void add_knows_keys(PostgresBatch& batch, std::span<KnowsKey* const> group);
+void add_let_go(PostgresBatch& batch, const LetGo& let_go);
 void add_has_unfinished(PostgresBatch& batch, HasUnfinished& asked);
 void add_buries(PostgresBatch& batch, std::span<Bury* const> group);
 void add_settles(PostgresBatch& batch, std::span<Settle* const> group);

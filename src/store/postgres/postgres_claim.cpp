@@ -124,6 +124,8 @@ void add_announce(PostgresBatch& batch, const Announce& announce) {
   for (const jobs::Lane& lane : announce.lanes) {
     if (const auto text = announcement(lane)) texts.add(std::string_view(*text));
   }
+  for (const AskedCancel& cancel : announce.cancels)
+    texts.add(std::string_view(announcement(cancel)));
   PostgresParameters parameters;
   parameters.add(std::move(texts));
   batch.add(PostgresStatement::announce, std::move(parameters));

@@ -48,6 +48,12 @@ struct JobColumns {
   }
 };
 
+PostgresParameters of_scopes(PostgresColumn scopes, PostgresColumn ids, Epoch asker) {
+  PostgresParameters parameters;
+  parameters.add(std::move(scopes)).add(std::move(ids)).add(asker);
+  return parameters;
+}
+
 PostgresStatement statement_for(const jobs::NewJob& job) {
   return job.order ? PostgresStatement::enqueue_ordered : PostgresStatement::enqueue;
 }
@@ -66,32 +72,46 @@ struct Keyed {
   bool is_counted;  // as one that was stored
 };
 
+// Of look_up_scopes.
+struct Found {
+  std::map<PostgresUuid, std::pair<jobs::JobId, PostgresUuid>> jobs;
+  std::set<PostgresUuid> in_hand;  // of other proxies
+
+  explicit Found(const PostgresRows& rows) {
+    for (int row = 0; row < rows.size(); ++row) {
+      if (rows.is_null(row, 1))
+        in_hand.insert(rows.uuid(row, 0));
+      else
+        jobs[rows.uuid(row, 0)] = {rows.id(row, 1), rows.uuid(row, 2)};
+    }
+  }
+};
+
+void decide(PostgresBatch& batch, const Found& found, const Keyed& keyed) {
+  Enqueue& each = *keyed.enqueue;
+  const jobs::IdempotencyKey& key = *each.job.idempotency;
+  const auto job = found.jobs.find(key.scope);
+  const bool is_in_hand = job == found.jobs.end() && found.in_hand.contains(key.scope);
+  if (job == found.jobs.end() && !is_in_hand) return batch.undecided.push_back(&each);
+  if (!is_in_hand) each.id = job->second.first;
+  if (each.id == each.job.id && !is_in_hand) return;
+  if (keyed.is_counted) batch.hints.changed(each.job.lane, -1);
+  if (is_in_hand)
+    each.result = Enqueue::Result::in_hand;
+  else
+    each.result = job->second.second == key.fingerprint ? Enqueue::Result::duplicate
+                                                        : Enqueue::Result::mismatch;
+}
+
 // Whose job stands for each key now.
-void look_up(PostgresBatch& batch, const std::vector<Keyed>& keyed) {
+void look_up(PostgresBatch& batch, const std::vector<Keyed>& keyed, Epoch asker) {
   PostgresColumn scopes(uuid);
   for (const auto& [each, is_counted] : keyed) scopes.add(each->job.idempotency->scope);
-  PostgresParameters parameters;
-  parameters.add(std::move(scopes)).add(PostgresColumn(uuid));
-  batch.add(PostgresStatement::look_up_scopes, std::move(parameters),
+  batch.add(PostgresStatement::look_up_scopes,
+            of_scopes(std::move(scopes), PostgresColumn(uuid), asker),
             [&batch, keyed](const PostgresRows& rows) {
-              std::map<PostgresUuid, std::pair<jobs::JobId, PostgresUuid>> found;
-              for (int row = 0; row < rows.size(); ++row) {
-                found[rows.uuid(row, 0)] = {rows.id(row, 1), rows.uuid(row, 2)};
-              }
-              for (const auto& [each, is_counted] : keyed) {
-                const auto job = found.find(each->job.idempotency->scope);
-                if (job == found.end()) {
-                  batch.undecided.push_back(each);
-                  continue;
-                }
-                const auto& [id, fingerprint] = job->second;
-                each->id = id;
-                if (id == each->job.id) continue;
-                if (is_counted) batch.hints.changed(each->job.lane, -1);
-                each->result = fingerprint == each->job.idempotency->fingerprint
-                                   ? Enqueue::Result::duplicate
-                                   : Enqueue::Result::mismatch;
-              }
+              const Found found(rows);
+              for (const Keyed& each : keyed) decide(batch, found, each);
             });
 }
 
@@ -112,6 +132,8 @@ void add_alike(PostgresBatch& batch, std::span<Enqueue* const> alike) {
     stored.push_back(each);
   }
   PostgresParameters parameters = columns.take();
+  const Epoch asker = alike[0]->asker;
+  parameters.add(asker);
   const PostgresStatement statement = statement_for(alike[0]->job);
   batch.add(batch.is_careful ? careful(statement) : statement, std::move(parameters),
             [&batch, stored = std::move(stored)](const PostgresRows&) {
@@ -120,7 +142,7 @@ void add_alike(PostgresBatch& batch, std::span<Enqueue* const> alike) {
                 batch.hints.appeared(each->job.accepted);
               }
             });
-  if (!keyed.empty()) look_up(batch, keyed);
+  if (!keyed.empty()) look_up(batch, keyed, asker);
 }
 
 struct Wanted {
@@ -205,11 +227,10 @@ void add_known(PostgresBatch& batch, std::span<Enqueue* const> enqueues, Known& 
     if (each->job.idempotency) scopes.add(each->job.idempotency->scope);
     ids.add(each->job.id.bytes);
   }
-  PostgresParameters parameters;
-  parameters.add(std::move(scopes)).add(std::move(ids));
-  batch.add(PostgresStatement::look_up_scopes, std::move(parameters),
+  batch.add(PostgresStatement::look_up_scopes, of_scopes(std::move(scopes), std::move(ids), 0),
             [&known](const PostgresRows& rows) {
               for (int row = 0; row < rows.size(); ++row) {
+                if (rows.is_null(row, 1)) continue;
                 if (!rows.is_null(row, 0)) known.scopes.insert(rows.uuid(row, 0));
                 known.ids.insert(rows.uuid(row, 1));
               }
@@ -275,15 +296,6 @@ void add_enqueues(PostgresBatch& batch, std::span<Enqueue* const> group) {
   }
 }
 
-void add_knows_key(PostgresBatch& batch, KnowsKey& asked) {
-  PostgresColumn scopes(uuid);
-  scopes.add(asked.scope);
-  PostgresParameters parameters;
-  parameters.add(std::move(scopes)).add(PostgresColumn(uuid));
-  batch.add(PostgresStatement::look_up_scopes, std::move(parameters),
-            [&asked](const PostgresRows& rows) { asked.is_known = rows.size() > 0; });
-}
-
 void add_has_unfinished(PostgresBatch& batch, HasUnfinished& asked) {
   PostgresParameters parameters;
   parameters.add(asked.order).add(std::string_view(asked.route));
@@ -302,7 +314,7 @@ void add_buries(PostgresBatch& batch, std::span<Bury* const> group) {
     cause.add(static_cast<std::int16_t>(each->cause));
   }
   PostgresParameters parameters = columns.take();
-  parameters.add(std::move(cause));
+  parameters.add(Epoch{0}).add(std::move(cause));
   batch.add(PostgresStatement::bury, std::move(parameters));
 }
 

@@ -120,6 +120,7 @@ void add_join(PostgresBatch& batch, Join& join) {
     join.epoch = rows.number<Epoch>(0, 0);
     join.now = rows.time(0, 1);
   });
+  batch.add(PostgresStatement::clear_keys);  // reads the table through, so not with each sweep
 }
 
 void add_renew(PostgresBatch& batch, Renew& renew) {

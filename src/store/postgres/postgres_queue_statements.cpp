@@ -23,7 +23,25 @@ SELECT count(pg_advisory_xact_lock(key)) FROM (
   ORDER BY key) AS keys
 )sql";
 
-// $1 to $15: the columns of the batch. A key or an id that is there already: quickly, that it was
+constexpr std::string_view kLetGoKeys =
+    "DELETE FROM key_in_hand WHERE scope = ANY ($1::uuid[]) AND epoch = $2::int8";
+
+// Answers with those that the asker has now. In the same order everywhere, so that two proxies do
+// not wait for each other. Its own it may have since a statement whose end it does not know.
+constexpr std::string_view kTakeKeys = R"sql(
+INSERT INTO key_in_hand AS k (scope, epoch)
+SELECT i.scope, $2::int8 FROM (SELECT DISTINCT scope FROM unnest($1::uuid[]) AS u(scope)) AS i
+ORDER BY i.scope
+ON CONFLICT (scope) DO UPDATE SET epoch = excluded.epoch
+  WHERE NOT EXISTS (SELECT FROM proxy p
+                    WHERE p.epoch = k.epoch AND NOT p.is_over AND p.epoch <> excluded.epoch)
+RETURNING scope
+)sql";
+
+constexpr std::string_view kClearKeys =
+    "DELETE FROM key_in_hand k WHERE NOT EXISTS (SELECT FROM proxy p WHERE p.epoch = k.epoch)";
+
+// $1 to $16: the columns of the batch. A key or an id that is there already: quickly, that it was
 // there when the statement began is looked up, and a unique violation says that it has come since;
 // carefully, the insertion itself sees it, which costs a lock for each row.
 constexpr std::string_view kStored = R"sql(
@@ -34,9 +52,12 @@ WITH fresh AS MATERIALIZED (
                        $12::bytea[], $13::uuid[], $14::uuid[], $15::uuid[])
     AS i(id, rank, route, tenant, tenant_name, accepted, expires, kept, head, body, method, target,
          ordered_by, scope, fingerprint)
+  WHERE (scope IS NULL OR NOT EXISTS (
+    SELECT FROM key_in_hand k JOIN proxy p ON p.epoch = k.epoch
+    WHERE k.scope = i.scope AND k.epoch <> $16::int8 AND NOT p.is_over OFFSET 0))
 )sql";
 constexpr std::string_view kQuickly = R"sql(
-  WHERE scope IS NULL OR NOT EXISTS (SELECT FROM job j WHERE j.scope = i.scope)
+  AND (scope IS NULL OR NOT EXISTS (SELECT FROM job j WHERE j.scope = i.scope))
 )sql";
 constexpr std::string_view kCarefully = R"sql(
   ON CONFLICT DO NOTHING
@@ -76,20 +97,25 @@ SELECT number, id, rank, route, tenant, LEAST(accepted, (SELECT now_ms())), expi
 FROM stored s
 )sql";
 
-// $16: the causes.
+// $17: the causes.
 constexpr std::string_view kBury = R"sql(
 INSERT INTO ended (number, due, expires, ended, forget, attempts, recoveries, state, cause, route,
                    period)
 SELECT s.number, s.accepted, s.expires, t.at, t.at + s.kept, 0, 0, 4, i.cause, s.route, s.period
-FROM stored s JOIN unnest($1::uuid[], $16::int2[]) AS i(id, cause) ON i.id = s.id
+FROM stored s JOIN unnest($1::uuid[], $17::int2[]) AS i(id, cause) ON i.id = s.id
   CROSS JOIN (SELECT now_ms() AS at) AS t
 )sql";
 
+// Without an id: it is in the hand of another proxy than $3.
 constexpr std::string_view kLookUpScopes = R"sql(
 SELECT j.scope, j.id, j.fingerprint FROM unnest($1::uuid[]) AS i(scope)
 JOIN job j ON j.scope = i.scope
 UNION ALL
 SELECT j.scope, j.id, j.fingerprint FROM unnest($2::uuid[]) AS i(id) JOIN job j ON j.id = i.id
+UNION ALL
+SELECT i.scope, NULL, NULL FROM unnest($1::uuid[]) AS i(scope)
+WHERE EXISTS (SELECT FROM key_in_hand k JOIN proxy p ON p.epoch = k.epoch
+              WHERE k.scope = i.scope AND k.epoch <> $3::int8 AND NOT p.is_over OFFSET 0)
 )sql";
 
 constexpr std::string_view kLookUpLine = R"sql(
@@ -186,7 +212,7 @@ trimmed AS (
   WHERE g.state <= 2 AND g.counted IS NOT NULL AND a.period = g.period
     AND a.number = g.number
     AND a.place <= (SELECT b.place FROM attempt b WHERE b.period = g.period AND b.number = g.number
-                    ORDER BY b.place DESC OFFSET 99 LIMIT 1)),
+                    ORDER BY b.place DESC OFFSET 999 LIMIT 1)),
 answered AS (
   INSERT INTO answer (period, number, fields, body)
   SELECT period, number, fields, body FROM gone WHERE state > 2 AND status IS NOT NULL),
@@ -234,6 +260,9 @@ std::vector<PostgresStatementText> postgres_queue_statements() {
       {careful_enqueue, careful_text(kEnqueue)},
       {careful_enqueue_ordered, careful_text(kEnqueueOrdered)},
       {bury, careful_text(kBury)},
+      {let_go_keys, std::string(kLetGoKeys)},
+      {take_keys, std::string(kTakeKeys)},
+      {clear_keys, std::string(kClearKeys)},
       {look_up_scopes, std::string(kLookUpScopes)},
       {look_up_line, std::string(kLookUpLine)},
       {claim, std::string(kPick).append(kTake).append(kAsDue)},

@@ -350,8 +350,18 @@ ALTER TABLE proxy
   ADD COLUMN renewal bigint NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array kMigrations{kFirst,        kHistory,     kRates,    kRooms,
-                                 kPostgresKept, kRoomSecrets, kBackends, kCaps};
+// Idempotency-Keys of requests that are answered live (store::KnowsKey). Rows of proxies that have
+// ended count for nothing. Unlogged, so that no such request waits for the disk.
+constexpr std::string_view kKeysInHand = R"sql(
+CREATE UNLOGGED TABLE key_in_hand (
+  scope uuid PRIMARY KEY,
+  epoch bigint NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
+        autovacuum_vacuum_cost_delay = 0);
+)sql";
+
+constexpr std::array kMigrations{kFirst,       kHistory,  kRates, kRooms,     kPostgresKept,
+                                 kRoomSecrets, kBackends, kCaps,  kKeysInHand};
 
 }  // namespace
 

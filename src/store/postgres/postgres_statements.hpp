@@ -25,6 +25,9 @@ enum class PostgresStatement : std::uint8_t {
   careful_enqueue,
   careful_enqueue_ordered,
   bury,
+  let_go_keys,
+  take_keys,
+  clear_keys,  // of proxies that are gone
   look_up_scopes,
   look_up_line,
   claim,

@@ -16,6 +16,7 @@ class SqliteChange {
   void operator()(Leave& command, jobs::WallTime now);
   void operator()(Release& command, jobs::WallTime now);
   void operator()(Announce&, jobs::WallTime) {}  // there is no other
+  void operator()(LetGo&, jobs::WallTime) {}
   void operator()(Settle& command, jobs::WallTime now);
   void operator()(Cancel& command, jobs::WallTime now);
   void operator()(Sweep& command, jobs::WallTime now);

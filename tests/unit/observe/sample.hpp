@@ -55,6 +55,8 @@ inline JobsSnapshot sample_jobs() {
   counts.dead[index(jobs::Cause::rejected)] = 2;
   counts.retried[index(jobs::Cause::refused)] = 5;
   JobsSnapshot snapshot;
+  snapshot.cap_shares = {{{"export", jobs::CapKind::concurrency}, 2},
+                         {{"export", jobs::CapKind::rate}, 2.5}};
   snapshot.counts = &counts;
   snapshot.now = jobs::WallTime{} + std::chrono::hours(480'000);
   snapshot.is_available = true;

@@ -190,7 +190,7 @@ std::vector<jobs::Lane> heard_by(JobStore& store, std::chrono::milliseconds pati
   while (lanes.empty() && std::chrono::steady_clock::now() < until) {
     pollfd ready{store.descriptor(), POLLIN, 0};
     ::poll(&ready, 1, 20);
-    lanes = store.heard();
+    lanes = store.heard().lanes;
   }
   return lanes;
 }
@@ -199,8 +199,25 @@ TEST_CASE("what a proxy announces the others hear, without asking, and it does n
   Fleet fleet;
   fleet.first.ask(Announce{{kToldLane, kToldLane}});
   CHECK(heard_by(fleet.second()) == std::vector{kToldLane});
-  CHECK_MESSAGE(fleet.second().heard().empty(), "once");
+  CHECK_MESSAGE(fleet.second().heard().is_empty(), "once");
   CHECK(heard_by(fleet.first.store(), 50ms).empty());
+}
+
+TEST_CASE("a cancel is told as lanes are") {
+  Fleet fleet;
+  const AskedCancel cancel{job_id(3), jobs::Cause::cancelled_by_operator};
+  fleet.first.ask(Announce{.lanes = {kToldLane}, .cancels = {cancel}});
+  const auto until = std::chrono::steady_clock::now() + 10s;
+  Heard all;
+  while ((all.lanes.empty() || all.cancels.empty()) && std::chrono::steady_clock::now() < until) {
+    pollfd ready{fleet.second().descriptor(), POLLIN, 0};
+    ::poll(&ready, 1, 20);
+    const Heard heard = fleet.second().heard();
+    all.lanes.insert(all.lanes.end(), heard.lanes.begin(), heard.lanes.end());
+    all.cancels.insert(all.cancels.end(), heard.cancels.begin(), heard.cancels.end());
+  }
+  CHECK(all.lanes == std::vector{kToldLane});
+  CHECK(all.cancels == std::vector{cancel});
 }
 
 TEST_CASE("an announcement that comes amid a batch is heard after it") {

@@ -61,6 +61,15 @@ TEST_CASE("jobs of a route that is paused are not claimable") {
   CHECK(has_line(page.text(), paused + "1"));
 }
 
+TEST_CASE("what a proxy may use of the caps of routes is shown") {
+  const std::string share = "spillway_jobs_cap_share{route=\"export\",cap=";
+  Page page;
+  CHECK(has_line(page.text(), share + "\"concurrency\"} 2"));
+  CHECK(has_line(page.text(), share + "\"rate\"} 2.5"));
+  page.snapshot.jobs->cap_shares.clear();
+  CHECK(page.text().find(share) == std::string::npos);
+}
+
 TEST_CASE("jobs that got no slot are counted by route") {
   const std::string line = "spillway_jobs_without_slot_total{route=\"export\"} ";
   Page page;

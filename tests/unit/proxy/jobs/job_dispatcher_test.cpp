@@ -260,7 +260,7 @@ TEST_CASE("what another proxy has announced is claimed at once") {
   Play play;
   play.ask();
   CHECK_FALSE(play.asked<store::Claim>());
-  play.dispatcher.heard({kLane}, play.wall);
+  play.dispatcher.heard({.lanes = {kLane}}, play.wall);
   CHECK(play.dispatcher.next_due(play.now, play.wall) < play.now + seconds(1));
   play.ask();
   CHECK(play.asked<store::Claim>());

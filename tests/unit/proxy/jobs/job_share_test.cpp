@@ -1,7 +1,9 @@
 // A proxy's share of its routes' caps where others are on the store.
 #include <doctest/doctest.h>
 
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "unit/proxy/jobs/played_store.hpp"
 
@@ -56,6 +58,66 @@ TEST_CASE("nothing of a capped route is pulled before the others are told, and t
   // It ends.
   play.look({});
   CHECK(play.pulled() == 2);
+}
+
+TEST_CASE("what it may use of each cap is told") {
+  Shared play(nlohmann::json{{"concurrency", 4}, {"rate", 10}});
+  using Shares = std::map<jobs::CapId, double>;
+  CHECK(play.dispatcher.cap_shares() == Shares{{kSlots, 0}, {kStarts, 0}});
+  play.renew();
+  CHECK(play.dispatcher.cap_shares() == Shares{{kSlots, 4}, {kStarts, 10}});
+  play.look({{kSlots, {2, true}}, {kStarts, {5'000'000, true}}});
+  CHECK(play.dispatcher.cap_shares() == Shares{{kSlots, 2}, {kStarts, 5}});
+  play.generation = generation_with({{"rate", 4}});
+  play.dispatcher.configure(job_routes(play.generation));
+  CHECK(play.dispatcher.cap_shares() == Shares{{kStarts, 4}});
+  Play alone(nlohmann::json{{"concurrency", 4}});
+  CHECK(alone.dispatcher.cap_shares() == Shares{{kSlots, 4}});
+}
+
+TEST_CASE(
+    "a cancel of a job that another proxy has in hand is told at once, one of its own is not") {
+  Shared play(nlohmann::json::object());
+  play.see();
+  REQUIRE(play.pulled(1) == 1);
+  const auto cancel = [&](const jobs::JobId& id, jobs::JobState was) {
+    store::Command command = store::Cancel{.id = id, .was = was};
+    play.dispatcher.learn(command, play.now, play.wall);
+    return std::get<store::Cancel>(command).is_elsewhere;
+  };
+  const jobs::JobId other{{9, 9}};
+  CHECK_FALSE(cancel(play.handed[0].id, jobs::JobState::leased));
+  CHECK_FALSE(cancel(other, jobs::JobState::succeeded));
+  play.ask();
+  CHECK_FALSE(play.asked<store::Announce>());
+  CHECK(cancel(other, jobs::JobState::leased));
+  CHECK(play.dispatcher.next_due(play.now, play.wall) <= play.now);
+  play.ask();
+  REQUIRE(play.asked<store::Announce>());
+  play.answer<store::Announce>([&](const store::Announce& announce) {
+    CHECK(announce.cancels == std::vector<store::AskedCancel>{{.id = other}});
+  });
+  play.ask();
+  CHECK_MESSAGE(!play.asked<store::Announce>(), "once");
+  for (int n = 0; n < 3; ++n) CHECK(cancel(other, jobs::JobState::leased));
+  play.ask();
+  CHECK_MESSAGE(!play.asked<store::Announce>(), "not as often as a client asks");
+  play.pass(milliseconds(100));
+  CHECK(play.dispatcher.next_due(play.now, play.wall) <= play.now);
+  play.ask();
+  play.answer<store::Announce>(
+      [](const store::Announce& announce) { CHECK(announce.cancels.size() == 1); });
+  // What it hears.
+  play.dispatcher.heard({.cancels = {{other, jobs::Cause::cancelled_by_client},
+                                     {play.handed[0].id, jobs::Cause::cancelled_by_operator}}},
+                        play.wall);
+  CHECK_FALSE(play.dispatcher.withdrawals().has(other));
+  CHECK(play.dispatcher.withdrawals().close(play.handed[0].id) ==
+        jobs::Cause::cancelled_by_operator);
+  Play alone;
+  store::Command command = store::Cancel{.id = other, .was = jobs::JobState::leased};
+  alone.dispatcher.learn(command, alone.now, alone.wall);
+  CHECK_FALSE(std::get<store::Cancel>(command).is_elsewhere);
 }
 
 TEST_CASE("one without a share of a route sleeps until it renews its lease, and says what waits") {

@@ -1,0 +1,72 @@
+// A client cancels a job at another proxy than the one that has it in hand.
+#include <doctest/doctest.h>
+
+#include "support/proxy_under_test.hpp"
+#include "support/raw_client.hpp"
+#include "system/fleet/fleet.hpp"
+
+using namespace spillway;
+using namespace spillway::support;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::chrono::milliseconds kLease{600'000};
+
+json with_one_slot(const std::string& url) {
+  json settings = fleet_settings(url, kLease, 1);
+  settings["dispatch"] = {{"concurrency", 1}};
+  return settings;
+}
+
+// The one that has joined first has all of the cap.
+struct Shops {
+  Message cancel(const std::string& location) const {
+    return RawClient(other.proxy.port())
+        .ask("DELETE " + location + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+
+  Postgres postgres;
+  const std::string url = postgres.create_database();
+  Member holder{"holder", 0, with_one_slot(url)};
+  bool has_share = comes_to_share(url, "1");
+  Member other{"other", 0, with_one_slot(url)};
+};
+
+}  // namespace
+
+TEST_CASE("a job that waits for a slot is cancelled at whichever proxy its client asks") {
+  Shops shops;
+  REQUIRE(shops.has_share);
+  RawClient live(shops.holder.proxy.port());
+  live.send(get("/live"));
+  REQUIRE(shops.holder.backend.comes_to_hold(1));
+  const std::string location = shops.holder.order();
+  REQUIRE(shops.holder.metric_becomes("spillway_jobs_in_hand", 1));
+  REQUIRE(shops.other.state_of(location) == "leased");
+  const Message answer = shops.cancel(location);
+  CAPTURE(answer.body);
+  CHECK(answer.status() == 200);
+  CHECK(shops.other.state_of(location) == "cancelled");
+  CHECK(shops.cancel(location).status() == 200);
+  shops.holder.backend.answer_all();
+  CHECK(live.read_response().status() == 200);
+  CHECK_MESSAGE(shops.holder.backend.came().size() == 1, "the live one");
+}
+
+TEST_CASE("one that was sent is not, and the client is told") {
+  Shops shops;
+  REQUIRE(shops.has_share);
+  const std::string location = shops.holder.order();
+  REQUIRE(shops.holder.backend.comes_to_hold(1));
+  const Message answer = shops.cancel(location);
+  CAPTURE(answer.body);
+  CHECK(answer.status() == 409);
+  CHECK(answer.body.find("Another proxy") != std::string::npos);
+  shops.holder.backend.answer_all();
+  for (const Deadline deadline;
+       shops.other.state_of(location) != "succeeded" && !deadline.passed();) {
+  }
+  CHECK(shops.other.state_of(location) == "succeeded");
+  CHECK(shops.cancel(location).status() == 409);
+}
