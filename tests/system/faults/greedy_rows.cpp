@@ -61,6 +61,7 @@ Outcome be_greedy(Stand& stand, Client client, const Greed& greed, Meetings& mee
       for (RawClient& each : greedy) greed.goes_on(each);
     }
     for (RawClient& each : greedy) {
+      greed.goes_on(each);  // takes what came with the end
       if (greed.must == "put out" && each.is_closed(0ms)) outcome.word = "put out";
     }
   } catch (const std::exception& error) {
