@@ -9,7 +9,10 @@ namespace {
 constexpr int kTinyWindow = 2048;
 constexpr double kAtOnce = 900;  // connections a second: all of them within the warm-up
 
-constexpr std::array<Manner, 22> kManners{{
+// So few that their requests leave workers of the backend idle: only the house is full.
+constexpr std::size_t kPlaces = 100;
+
+constexpr std::array<Manner, 23> kManners{{
     {"silent", "connects and says nothing", make_silent, 900, kAtOnce},
     {"slow-head", "a field of a head each second (slowloris)", make_slow_head, 900, kAtOnce},
     {"slow-body", "a byte of a body of P0 each second", make_slow_body, 900, kAtOnce},
@@ -29,6 +32,8 @@ constexpr std::array<Manner, 22> kManners{{
      kTinyWindow},
     {"tunnel-hoarder", "switches to a tunnel and says nothing", make_tunnel_hoarder, 900, kAtOnce},
     {"events-hoarder", "opens a stream of events and keeps it", make_events_hoarder, 900, kAtOnce},
+    {"keep-alive-hoarder", "fills a small house, with a request each half second",
+     make_keep_alive_hoarder, kPlaces, kAtOnce, 0, kPlaces},
     {"pipeliner", "pipelines requests and never reads", make_pipeliner, 300, kAtOnce, kTinyWindow},
     {"churn", "connects and resets at once", make_churn, 50, 1500},
     {"abort", "sends a request and resets after 20 ms", make_abort, 100, 1000},

@@ -30,6 +30,7 @@ struct Manner {
   std::size_t connections = 0;     // at a time
   double connects_per_second = 0;  // new connections, at most
   int receive_buffer = 0;          // of a connection, see Route
+  std::size_t places = 0;          // the contender's limit of connections; 0: as configured
 };
 
 std::span<const Manner> manners();
@@ -56,6 +57,7 @@ std::unique_ptr<Behaviour> make_p0_reader();
 std::unique_ptr<Behaviour> make_paying_reader();
 std::unique_ptr<Behaviour> make_tunnel_hoarder();
 std::unique_ptr<Behaviour> make_events_hoarder();
+std::unique_ptr<Behaviour> make_keep_alive_hoarder();
 
 // Those that ask for more than they take.
 std::unique_ptr<Behaviour> make_pipeliner();

@@ -7,6 +7,7 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
@@ -73,6 +74,20 @@ asio::awaitable<std::size_t> Connection::receive(std::size_t most) {
   if (error || ended_) co_return 0;
   means_.bytes.spend(static_cast<double>(got), Clock::now());
   co_return got;
+}
+
+asio::awaitable<bool> Connection::read_for(Duration time) {
+  using namespace asio::experimental::awaitable_operators;
+  const TimePoint end = Clock::now() + time;
+  while (!ended_ && Clock::now() < end) {
+    timer_.expires_at(end);
+    const auto first = co_await (timer_.async_wait(kNoThrow) ||
+                                 socket_.async_wait(tcp::socket::wait_read, kNoThrow));
+    if (first.index() == 0) break;
+    const std::size_t got = co_await receive(taken_.size());
+    if (got == 0) co_return false;
+  }
+  co_return !ended_;
 }
 
 asio::awaitable<void> Connection::await_end() {

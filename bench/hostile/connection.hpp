@@ -59,6 +59,8 @@ class Connection {
   boost::asio::awaitable<bool> pause(Duration time);
   // Waits for bytes and takes at most so many; 0: the other side has ended.
   boost::asio::awaitable<std::size_t> receive(std::size_t most);
+  // Reads and forgets for that long; false: the other side has ended.
+  boost::asio::awaitable<bool> read_for(Duration time);
   // Reads and forgets until the other side has ended.
   boost::asio::awaitable<void> await_end();
   void half_close();

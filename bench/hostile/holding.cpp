@@ -118,6 +118,17 @@ class EventsHoarder final : public Behaviour {
   }
 };
 
+// Never idle for as long as a proxy may ask for.
+class KeepAliveHoarder final : public Behaviour {
+  awaitable<void> use(Connection& connection, Random&) const override {
+    const std::string request = get("/export");
+    for (bool open = true; open;) {
+      open = co_await connection.send(request);
+      if (open) open = co_await connection.read_for(500ms);
+    }
+  }
+};
+
 }  // namespace
 
 std::string p0_reader_request() {
@@ -147,5 +158,8 @@ std::unique_ptr<Behaviour> make_paying_reader() {
 }
 std::unique_ptr<Behaviour> make_tunnel_hoarder() { return std::make_unique<TunnelHoarder>(); }
 std::unique_ptr<Behaviour> make_events_hoarder() { return std::make_unique<EventsHoarder>(); }
+std::unique_ptr<Behaviour> make_keep_alive_hoarder() {
+  return std::make_unique<KeepAliveHoarder>();
+}
 
 }  // namespace spillway::hostile

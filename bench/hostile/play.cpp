@@ -5,11 +5,13 @@
 #include <iterator>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "bench/hostile/crowd.hpp"
+#include "bench/hostile/places.hpp"
 #include "bench/hostile/slowhttptest.hpp"
 #include "bench/load/client.hpp"
 #include "bench/overload/configuration.hpp"
@@ -53,11 +55,11 @@ bench::Values values_of(const Stage& stage, std::uint16_t port, std::uint16_t ba
 // The contender of a cell as a process.
 class Proxy {
  public:
-  Proxy(const bench::Contender& contender, const Stage& stage, std::uint16_t backend)
+  Proxy(const Cell& cell, const Stage& stage, std::uint16_t backend)
       : port_(bench::free_port()),
         log_(stage.work + "/contender.log"),
-        file_(configure(contender, stage, port_, backend)),
-        process_(bench::command_of(contender, stage.programs, file_, stage.work), log_,
+        file_(configure(cell, stage, port_, backend)),
+        process_(bench::command_of(*cell.contender, stage.programs, file_, stage.work), log_,
                  stage.pinned ? bench::kProxyCore : bench::kAnyCore),
         started_(process_.await_port(port_, stage.stopped)) {}
 
@@ -70,11 +72,16 @@ class Proxy {
   }
 
  private:
-  static std::string configure(const bench::Contender& contender, const Stage& stage,
-                               std::uint16_t port, std::uint16_t backend) {
+  static std::string configure(const Cell& cell, const Stage& stage, std::uint16_t port,
+                               std::uint16_t backend) {
+    const bench::Contender& contender = *cell.contender;
     const std::string file = stage.work + '/' + std::string(contender.configuration);
     const std::string given = stage.configurations + '/' + std::string(contender.configuration);
-    write(file, bench::fill_in(read(given), values_of(stage, port, backend)));
+    std::string text = bench::fill_in(read(given), values_of(stage, port, backend));
+    const Manner* const manner = find_manner(cell.behaviour);
+    if (manner != nullptr && manner->places > 0)
+      text = with_places(contender.program, std::move(text), manner->places);
+    write(file, text);
     return file;
   }
 
@@ -112,7 +119,7 @@ Result play(const Cell& cell, const Stage& stage) {
       probe_schedule(cell.warm_up, cell.counted, kP0PerSecond, kP1PerSecond, cell.seed);
   Backend backend({.seed = cell.seed});
   backend.start(stage.pinned ? bench::kLoadCore : bench::kAnyCore);
-  Proxy proxy(*cell.contender, stage, backend.port());
+  Proxy proxy(cell, stage, backend.port());
   if (result.failure = proxy.failure(); !result.failure.empty()) return result;
 
   asio::io_context io(1);

@@ -161,7 +161,7 @@ void check_client(std::string_view one, std::string_view two) {
   const IpAddress peer = *parse_ip_address("10.0.0.1");
   const FieldList sent = fields(FieldId::unknown, "X-Forwarded-For", {one, two});
   const IpAddress client = traffic::client_behind(peer, sent, trusted);
-  const traffic::ClientNetworkText network(traffic::client_network(client));
+  const traffic::NetworkText network(traffic::client_network(client), traffic::kOfClient);
   const std::string_view text = network.text();
   require(parse_ip_address(text.substr(0, text.find('/'))).has_value(), "a client has an address",
           one);

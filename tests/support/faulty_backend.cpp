@@ -158,11 +158,16 @@ bool echo(const Asked& asked) {
   }
   return false;
 }
-// One event of a stream that goes on.
+// A stream of one event.
+std::string whole_stream(const Asked& asked) {
+  return kOk + "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" +
+         chunked({"data: " + asked.target() + "\n\n"});
+}
+// The same as far as it goes when it goes on.
 std::string event(const Asked& asked) {
-  std::string all = chunked({"data: " + asked.target() + "\n\n"});
+  std::string all = whole_stream(asked);
   all.resize(all.size() - std::string_view("0\r\n\r\n").size());
-  return kOk + "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" + all;
+  return all;
 }
 
 bool good(const Asked& asked) { return asked.take_body() && asked.send(whole(asked)); }
@@ -261,6 +266,7 @@ const std::map<std::string, Play, std::less<>>& plays() {
       {"tunnel-stalls",
        says_and_stalls([](const Asked&) { return switching("websocket", "half a line"); })},
       {"events", says_and_stalls(event)},
+      {"events-end", says(whole_stream)},
       {"events-close", says(event)},
       {"events-reset", says_and_resets(event)},
       {"trickles-in-head", trickles([](const Asked&) { return kOk + "X-Slow: "; }, "s")},
@@ -337,7 +343,8 @@ bool FaultyBackend::wait_asked(const std::string& target, Milliseconds within) c
 }
 
 std::vector<std::string> FaultyBackend::faults() {
-  static const std::set<std::string> kSound{"good", "failing", "slow", "tunnel", "events"};
+  static const std::set<std::string> kSound{"good",   "failing", "slow",
+                                            "tunnel", "events",  "events-end"};
   std::vector<std::string> names;
   for (const auto& [name, play] : plays()) {
     if (!kSound.contains(name)) names.push_back(name);

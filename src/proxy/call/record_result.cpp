@@ -3,7 +3,7 @@
 #include "base/sip_hash.hpp"
 #include "http/message/target.hpp"
 #include "proxy/request/context/counted_client.hpp"
-#include "traffic/client/site_network.hpp"
+#include "traffic/client/client_address.hpp"
 
 namespace spillway::proxy {
 namespace {
@@ -49,10 +49,10 @@ void record_result(const RequestContext& request, bool failed) {
   source[Kind::tenant] = {index(tenant.id), tenant.value()};
   // A tenant by address says no more than the client does. The network of its site tells a customer
   // that has many such addresses.
-  traffic::SiteNetworkText site_name;
+  traffic::NetworkText site_name;
   if (is_tenant_by_address(tenant)) {
     const IpAddress site = traffic::site_network(address_of(request));
-    if (failed) site_name = traffic::SiteNetworkText(site);
+    if (failed) site_name = traffic::NetworkText(site, traffic::kOfSite);
     const auto* const bytes = reinterpret_cast<const char*>(site.bytes.data());
     source[Kind::tenant] = {key_of(request, {bytes, site.bytes.size()}), site_name.text()};
   }

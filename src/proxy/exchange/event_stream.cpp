@@ -1,7 +1,5 @@
 #include "proxy/exchange/event_stream.hpp"
 
-#include <algorithm>
-
 #include "proxy/call/abandoned_call.hpp"
 #include "proxy/net/transfer.hpp"
 #include "proxy/request/body/received_body.hpp"
@@ -30,10 +28,9 @@ Task<EventStream::End> EventStream::relay() {
   TimePoint idle = idle_from_now();
   for (int round = 1;; ++round) {
     if (round % kRoundsInARow == 0) co_await Yield(services_.loop);  // others have their turn
-    const Until until{.deadline = due(idle), .client_gone = true};
+    const Until until{.deadline = idle, .client_gone = true};
     const Transfer got =
         co_await receive(parking_, *parts_.connection, block.subspan(state.end()), until);
-    note_result(services_.now());
     switch (got.status) {
       case Transfer::Status::done: break;
       case Transfer::Status::woken: idle = idle_from_now(); continue;
@@ -64,10 +61,6 @@ Task<EventStream::End> EventStream::relay() {
   }
 }
 
-TimePoint EventStream::due(TimePoint idle) const {
-  return parts_.result ? std::min(idle, parts_.result->due()) : idle;
-}
-
 void EventStream::note_result(TimePoint now) {
   if (!parts_.result || now < parts_.result->due()) return;
   parts_.result->succeed();
@@ -76,7 +69,7 @@ void EventStream::note_result(TimePoint now) {
 
 // Nothing is known of a server whose stream was ended by others within a second.
 void EventStream::note_result(const End& end) {
-  note_result(services_.now());  // it may have lasted for a second while its client took nothing
+  note_result(services_.now());  // the sweep may not have seen that it has lasted for a second
   if (!parts_.result) return;
   if (end.by == By::upstream && end.error == http::Error::none) parts_.result->succeed();
   if (end.error != http::Error::none) parts_.result->fail(upstream_invalid(end.error));

@@ -46,8 +46,10 @@ class EventStream {
 
   // Relays until it ends. The session decides what becomes of the client's connection.
   Task<> run();
-  // As Exchange::report_stay(). true: it is to end; wake it.
+  // For the sweep: notes its server's success once that is due, which also unpins its
+  // configuration, and reports as Exchange::report_stay(). true: it is to end; wake it.
   bool report_stay(TimePoint now) {
+    note_result(now);
     is_over_ = is_over_ || parts_.stay.report(now);
     return is_over_;
   }
@@ -63,7 +65,6 @@ class EventStream {
   Task<End> relay();
   End cut(End end);
   TimePoint idle_from_now() const { return services_.now() + parts_.idle_timeout; }
-  TimePoint due(TimePoint idle) const;
   void note_result(TimePoint now);
   void note_result(const End& end);
 

@@ -84,11 +84,12 @@ class Http1Session final : public ClientSession, public Swept {
 
   // Null at the very beginning and end.
   ClientConnection* connection() { return client_.get(); }
+  const ClientConnection* connection() const { return client_.get(); }
 
+  bool holds_slot() const { return exchange_ && exchange_->holds_slot(); }
   // Its request holds a slot, which waits for its client.
   bool keeps_slot_waiting() const {
-    return exchange_ && exchange_->holds_slot() &&
-           (rate_.keeps_slot_waiting() || exchange_->body().awaits_client());
+    return holds_slot() && (rate_.keeps_slot_waiting() || exchange_->body().awaits_client());
   }
 
   // What the end of the process cuts off, before abandon(). A request is logged.

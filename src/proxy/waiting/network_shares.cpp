@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "traffic/client/site_network.hpp"
+#include "traffic/client/client_address.hpp"
 
 namespace spillway::proxy {
 

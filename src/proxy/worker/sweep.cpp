@@ -16,12 +16,14 @@ constexpr std::int64_t kOneInSoMany = 64;
 // end.
 constexpr Milliseconds kSlowToEnd{1000};
 constexpr std::size_t kPassesInABurst = 4;
-// How long a connection stays at least while others wait.
-constexpr Milliseconds kShortestStay{1000};
 // For so long one that has had no response counts as let in lately. Longer ones, such as the
 // request of a long poll, do not keep others out.
 constexpr Milliseconds kOnTrial{10'000};
 constexpr std::uint32_t kSweepsASecond = 20;
+
+bool is_on_trial(const ClientConnection& client, TimePoint now) {
+  return !client.is_served() && now - client.accepted_at() < kOnTrial;
+}
 
 // For how long this thread has run.
 Duration time_on_core() {
@@ -285,37 +287,36 @@ void Sweep::end_silent(TimePoint now, std::size_t& giving_way) {
   }
 }
 
-// Too few are idle or silent: others end with their next response, whichever come first. Responses
-// may come in bursts, so what no response took in one pass may go in the next ones.
+// Too few are idle or silent: others end with their next response, whichever come first, as many as
+// wait. Where more clients ask than there are places each place goes on with each response then,
+// so that a newcomer waits for a few of them and not for a client that keeps one between its
+// requests.
 //
 // Those let in may never have a response, since they ask for nothing. Served connections make room
-// for no more of these at a time than for a burst: so a flood of them takes no more places.
+// for no more of these at a time than for a burst: so a flood of them takes no more places. What
+// has a slot is about to have one.
 void Sweep::take_turns(TimePoint now, std::size_t giving_way) {
-  const bool is_needed = giving_way > 0 && services_.owner.needs_room();
-  if (!is_needed) {
-    may_leave_ = 0;
-    return;
-  }
+  may_leave_ = 0;
+  if (giving_way == 0 || !services_.owner.needs_room()) return;
   std::size_t on_trial = 0;
-  const auto count = [&](const ClientConnection& client) {
-    if (!client.is_served() && now - client.accepted_at() < kOnTrial) ++on_trial;
-  };
   for (const IdleHook& idle : lists_.idle_clients)
-    count(static_cast<const ClientConnection&>(idle));
-  for (Http1Session& session : lists_.sessions) {
+    if (is_on_trial(static_cast<const ClientConnection&>(idle), now)) ++on_trial;
+  for (const Http1Session& session : lists_.sessions) {
     const ClientConnection* const client = session.connection();
-    if (client != nullptr && client->gives_way_since() == kNever) count(*client);
+    if (client == nullptr) continue;
+    const bool is_leaving = client->gives_way_since() != kNever;
+    if (is_leaving || (is_on_trial(*client, now) && !session.holds_slot())) ++on_trial;
   }
-  const std::size_t burst = kPassesInABurst * giving_way;
-  may_leave_ = std::min(may_leave_ + giving_way, burst - std::min(burst, on_trial));
+  const std::size_t burst = kPassesInABurst * most_giving_way();
+  may_leave_ = burst - std::min(burst, on_trial);
 }
 
 bool Sweep::ends_with_response(ClientConnection& client) {
-  if (may_leave_ == 0 || !client.is_served()) return false;
-  if (services_.now() - client.accepted_at() < kShortestStay) return false;
+  const bool is_on_trial = proxy::is_on_trial(client, services_.now());
+  if (may_leave_ == 0 && !is_on_trial) return false;
   // Another request has come, which would be lost.
   if (client.has_input() || !services_.owner.give_way(client)) return false;
-  --may_leave_;
+  if (!is_on_trial) --may_leave_;  // else the one that comes takes its place
   return true;
 }
 

@@ -49,13 +49,14 @@ IpAddress client_behind(const IpAddress& peer, const http::FieldList& fields,
   return walk.client();
 }
 
-IpAddress client_network(const IpAddress& address) {
+IpAddress network_of(const IpAddress& address, PrefixLength length) {
   IpAddress network = address;
-  if (!address.is_v4()) std::fill(network.bytes.begin() + 8, network.bytes.end(), 0);
+  const std::size_t kept = address.is_v4() ? 12 + length.v4 / 8 : length.v6 / 8;
+  std::fill(network.bytes.begin() + static_cast<std::ptrdiff_t>(kept), network.bytes.end(), 0);
   return network;
 }
 
-ClientNetworkText::ClientNetworkText(const IpAddress& network) {
+NetworkText::NetworkText(const IpAddress& network, PrefixLength length) {
   char* to = text_.data();
   char* const end = to + text_.size();
   const auto put = [&](std::string_view text) { to = std::copy(text.begin(), text.end(), to); };
@@ -66,7 +67,7 @@ ClientNetworkText::ClientNetworkText(const IpAddress& network) {
     }
   } else {
     // The lower half is zero, so the zeros at the end are always the longest run.
-    std::size_t groups = 4;
+    std::size_t groups = length.v6 / 16;
     const auto group = [&](std::size_t i) {
       return static_cast<unsigned>(network.bytes[2 * i] << 8 | network.bytes[2 * i + 1]);
     };
@@ -75,7 +76,11 @@ ClientNetworkText::ClientNetworkText(const IpAddress& network) {
       if (i > 0) put(":");
       to = std::to_chars(to, end, group(i), 16).ptr;
     }
-    put("::/64");
+    put("::");
+  }
+  if (!network.is_v4() || length.v4 < 32) {
+    put("/");
+    to = std::to_chars(to, end, network.is_v4() ? length.v4 : length.v6).ptr;
   }
   size_ = static_cast<std::uint8_t>(to - text_.data());
 }

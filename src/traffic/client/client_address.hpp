@@ -1,4 +1,5 @@
-// The client's address behind trusted proxies, and the network that identifies the client.
+// The client's address behind trusted proxies, and the networks that identify the client and its
+// site.
 #pragma once
 
 #include <array>
@@ -20,15 +21,27 @@ namespace spillway::traffic {
 IpAddress client_behind(const IpAddress& peer, const http::FieldList& fields,
                         const TrustedPeers& trusted);
 
-// The network that identifies a client: the /64 of an IPv6 address, since a client owns a whole one
-// (RFC 6177, RFC 7421) and could change its address with each request; a whole IPv4 address.
-IpAddress client_network(const IpAddress& address);
+// The bits that networks have in common: of IPv4 a multiple of 8, of IPv6 one of 16, up to 64.
+struct PrefixLength {
+  std::uint8_t v4, v6;
+};
+// What identifies a client: the /64 of an IPv6 address, since a client owns a whole one (RFC 6177,
+// RFC 7421) and could change its address with each request; a whole IPv4 address.
+inline constexpr PrefixLength kOfClient{32, 64};
+// The network of its site: the most addresses that a provider assigns to one customer as a rule
+// (RFC 6177). Several customers may share it.
+inline constexpr PrefixLength kOfSite{24, 48};
 
-// A client's network as text, e.g. "192.0.2.7", "2001:db8:1:2::/64" (RFC 5952), stored inline.
-class ClientNetworkText {
+IpAddress network_of(const IpAddress& address, PrefixLength length);
+inline IpAddress client_network(const IpAddress& address) { return network_of(address, kOfClient); }
+inline IpAddress site_network(const IpAddress& address) { return network_of(address, kOfSite); }
+
+// A network as text, e.g. "192.0.2.7", "192.0.2.0/24", "2001:db8:1:2::/64" (RFC 5952), stored
+// inline.
+class NetworkText {
  public:
-  ClientNetworkText() = default;  // empty
-  explicit ClientNetworkText(const IpAddress& network);
+  NetworkText() = default;  // empty
+  NetworkText(const IpAddress& network, PrefixLength length);
 
   std::string_view text() const { return {text_.data(), size_}; }
 

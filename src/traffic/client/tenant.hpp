@@ -33,7 +33,9 @@ class Tenant {
          const config::Tier& its_tier = kNoTier)
       : source(from), id(its_id), tier(&its_tier), name_(name) {}
   Tenant(TenantId its_id, const IpAddress& client_network)
-      : source(config::TenantKey::client_address), id(its_id), network_(client_network) {}
+      : source(config::TenantKey::client_address),
+        id(its_id),
+        network_(client_network, kOfClient) {}
 
   // For logs and pages: the configured name of the API key's tenant, the trusted header's value (a
   // view of the head, to be read while that lasts) or the client's network.
@@ -47,7 +49,7 @@ class Tenant {
   static inline const config::Tier kNoTier{};
 
   std::string_view name_;
-  ClientNetworkText network_;
+  NetworkText network_;
 };
 
 // The facts about a connection's peer that its requests' tenants and classes depend on. Computed

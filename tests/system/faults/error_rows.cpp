@@ -1,7 +1,5 @@
-// Many clients ask for what fails, each time from a new address, as a new tenant and for a new
-// path, while others ask for what is sound: no single source explains the errors, so that requests
-// are refused for them, until it is seen that this does not help. All of them ask on one route and
-// have their class by a field: a route that fails alone would be told apart, and none be refused.
+// Clients that ask for what fails, while others ask for what is sound on the same route. Where they
+// are one address or one network, its errors are not the upstream's, and no other is refused.
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -9,6 +7,7 @@
 
 #include "support/event.hpp"
 #include "support/raw_client.hpp"
+#include "system/faults/meeting.hpp"
 #include "system/faults/row.hpp"
 
 namespace spillway::faults {
@@ -17,6 +16,11 @@ using namespace support;
 using nlohmann::json;
 
 namespace {
+
+// Many, each time from a new address, as a new tenant and for a new path: no single source explains
+// the errors, so that requests are refused for them, until it is seen that this does not help. All
+// of them have their class by a field: a route that fails alone would be told apart, and none be
+// refused.
 
 // The rounds: until a request is refused; until refusing is given up; those that must lose none.
 constexpr std::size_t kUntilRefused = 0, kUntilGivenUp = 1;
@@ -165,9 +169,129 @@ Row many_ask_for_what_fails(bool regulates) {
   return row;
 }
 
+// Where those that ask for what fails come from.
+enum class From {
+  one_address,
+  one_network,  // of 24 bits: each time from another address, for another path
+};
+
+// What one client, or the clients of one network, ask for, and get while they are not refused.
+struct Failing {
+  std::string name;
+  std::string path;
+  std::string must;
+  std::string refused;
+  json changes;
+  From from = From::one_address;
+};
+
+std::string ask_for_failing(Stand& stand, const Failing& failing, Client client, std::size_t time) {
+  const bool is_network = failing.from == From::one_network;
+  const std::size_t number = client.number + (is_network ? 1000 * time : 0);
+  const std::string address =
+      is_network ? "127.0.7." + std::to_string(1 + number % 250) : "127.0.0.2";
+  RawClient asking(stand.port(), 0, address.c_str());
+  const std::string request = get(failing.path + std::to_string(number), "Connection: close\r\n");
+  return std::to_string(asking.ask(request).status());
+}
+
+// Every fourth asks for what fails while the others, each of another network, ask for what is
+// sound. It may be refused, they may not.
+Row some_ask_for(const Failing& failing) {
+  constexpr std::size_t kGoodTimes = 40;
+  constexpr std::size_t kOthers = kClients / 4 * 3;
+  constexpr Milliseconds kShortPace{20};
+  const auto fails = [](Client client) { return client.place % 4 == 3; };
+  const auto begun = std::make_shared<Meeting>();
+  const auto answered = std::make_shared<Meeting>();
+  const auto ask_for_200 = [=](RawClient& asking, Client client, Outcome& outcome) {
+    const Event never;
+    while (outcome.requests < kGoodTimes) {
+      const Message answer =
+          asking.ask(get("/good/" + std::to_string(3 * client.number)));  // short
+      ++outcome.requests;
+      outcome.word = std::to_string(answer.status());
+      outcome.detail = answer.body;
+      if (outcome.requests == kGoodTimes / 4) begun->arrive();
+      if (outcome.word != "200") return;
+      never.wait(kShortPace);
+    }
+  };
+  // At the pace of the others, so that three of four answers are theirs, until the first of them is
+  // done.
+  const auto ask_meanwhile = [=](Stand& stand, Client client, Outcome& outcome) {
+    begun->wait_for(rounds_begun(client) * kOthers, kPatience);
+    while (!answered->wait_for((rounds_begun(client) - 1) * kOthers + 1, kShortPace)) {
+      outcome.word = ask_for_failing(stand, failing, client, outcome.requests);
+      ++outcome.requests;
+    }
+  };
+  return {.name = failing.name,
+          .settings = {.changes = failing.changes},
+          .client = [=, must = failing.must](Stand& stand, Client client) -> Outcome {
+            Outcome outcome{must, 0, {}};
+            try {
+              if (fails(client)) {
+                ask_meanwhile(stand, client, outcome);
+                return outcome;
+              }
+              const std::string address = "127.0." + std::to_string(100 + client.place) + ".1";
+              RawClient asking(stand.port(), 0, address.c_str());
+              const Arrival end(*answered);
+              ask_for_200(asking, client, outcome);
+            } catch (const std::exception& error) {
+              outcome.word = "WRONG: " + std::string(error.what()).substr(0, 200);
+            }
+            return outcome;
+          },
+          .allows =
+              [=, must = failing.must, refused = failing.refused](Client client,
+                                                                  const std::string& word) {
+                return fails(client) ? word == must || word == refused : word == "200";
+              },
+          .must = failing.must,
+          .at_peers = {.is_other = [fails](Client client) { return !fails(client); }}};
+}
+
+// Only errors are judged, soon, and a burst refuses all of P1: the lag of a busy machine is no
+// fault here.
+Row some_ask_for_what_fails(const std::string& who, From from) {
+  return some_ask_for({.name = who + " for what fails",
+                       .path = "/failing/",
+                       .must = "500",
+                       .refused = "429",
+                       .changes = {{"classes", json::array({{{"name", "P0"}},
+                                                            {{"name", "P1"}, {"sla_ms", 60'000}}})},
+                                   {"default_route", {{"class", "P1"}}},
+                                   {"overload",
+                                    {{"regulate", false},
+                                     {"tick_ms", 20},
+                                     {"window_ms", 400},
+                                     {"enter",
+                                      {{"error_rate", 0.05},
+                                       {"event_loop_lag_ms", 60'000},
+                                       {"latency_p95_ratio", 1000.0}}},
+                                     {"exit", {{"error_rate", 0.02}}}}}},
+                       .from = from});
+}
+
+Row one_breaks_the_backend() {
+  json changes = {{"overload", {{"enter", {{"event_loop_lag_ms", 60'000}}}}}};
+  changes["app"]["circuit_breaker"] = {{"consecutive_failures", 5}, {"min_samples", 20}};
+  return some_ask_for({.name = "one client's requests end without a response",
+                       .path = "/resets-before-head/",
+                       .must = "502",
+                       .refused = "429",
+                       .changes = changes});
+}
+
 }  // namespace
 
-std::vector<Row> error_rows() { return {many_ask_for_what_fails(true)}; }
+std::vector<Row> error_rows() {
+  return {some_ask_for_what_fails("one client asks", From::one_address),
+          some_ask_for_what_fails("clients of one network ask", From::one_network),
+          one_breaks_the_backend(), many_ask_for_what_fails(true)};
+}
 
 Row refused_for_errors_that_stay() { return many_ask_for_what_fails(false); }
 

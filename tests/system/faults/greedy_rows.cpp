@@ -1,6 +1,5 @@
 // Clients that hold what they do not pay for: every fourth is none of them, and is served as ever
 // while the others are at it.
-#include <atomic>
 #include <exception>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 
 #include "support/event.hpp"
 #include "support/raw_client.hpp"
+#include "system/faults/meeting.hpp"
 #include "system/faults/row.hpp"
 
 namespace spillway::faults {
@@ -23,39 +23,6 @@ constexpr std::size_t kGood = kClients / 4;
 constexpr std::size_t kGreedy = kClients - kGood;
 
 bool is_good(Client client) { return client.place % 4 == 0; }
-std::size_t rounds(Client client) { return client.number / kClients + 1; }
-
-// Counts clients over all rounds of a row.
-class Meeting {
- public:
-  void arrive() { ++arrived_; }
-  // False: fewer have come by then.
-  bool wait_for(std::size_t count, Milliseconds within) const {
-    const Event never;
-    const Deadline deadline(within);
-    while (arrived_ < count && !deadline.passed()) never.wait(5ms);
-    return arrived_ >= count;
-  }
-
- private:
-  std::atomic<std::size_t> arrived_{0};
-};
-
-// Arrives once, at its end at the latest.
-class Arrival {
- public:
-  explicit Arrival(Meeting& meeting) : meeting_(&meeting) {}
-  Arrival(const Arrival&) = delete;
-  Arrival& operator=(const Arrival&) = delete;
-  ~Arrival() { arrive(); }
-  void arrive() {
-    if (meeting_ != nullptr) meeting_->arrive();
-    meeting_ = nullptr;
-  }
-
- private:
-  Meeting* meeting_;
-};
 
 struct Meetings {
   Meeting in_place;  // the greedy
@@ -90,10 +57,11 @@ Outcome be_greedy(Stand& stand, Client client, const Greed& greed, Meetings& mee
     }
     in_place.arrive();
     const Deadline deadline;  // the good ones wait for less at NGINX and HAProxy
-    while (!meetings.answered.wait_for(rounds(client) * kGood, 300ms) && !deadline.passed()) {
+    while (!meetings.answered.wait_for(rounds_begun(client) * kGood, 300ms) && !deadline.passed()) {
       for (RawClient& each : greedy) greed.goes_on(each);
     }
     for (RawClient& each : greedy) {
+      greed.goes_on(each);  // takes what came with the end
       if (greed.must == "put out" && each.is_closed(0ms)) outcome.word = "put out";
     }
   } catch (const std::exception& error) {
@@ -119,7 +87,7 @@ void ask_the_admin(Stand& stand, Outcome& outcome) {
 // them may never come in where others do: that is no fault of the row.
 Outcome be_good(Stand& stand, Client client, const Greed& greed, Meetings& meetings) {
   const Milliseconds patience = stand.is_spillway() ? 3 * stand.patience() : stand.patience();
-  const bool all_there = meetings.in_place.wait_for(rounds(client) * kGreedy, patience);
+  const bool all_there = meetings.in_place.wait_for(rounds_begun(client) * kGreedy, patience);
   const std::string number = std::to_string(client.number);
   Outcome outcome =
       stand.ask(client.place / 4, {.target = "/good/" + number, .next = "/good/" + number});
@@ -184,125 +152,39 @@ json with_patient_queue(json changes) {
   return changes;
 }
 
-// What one client asks for, and gets while it is not refused.
-struct Failing {
-  std::string name;
-  std::string path;
-  std::string must;
-  std::string refused;
-  json changes;
-};
-
-// Every fourth client has the same address, which asks for nothing else while the others are
-// asking. It may be refused, they may not.
-Row one_asks_for(const Failing& failing) {
-  constexpr std::size_t kTimes = 20;
-  constexpr std::size_t kOthers = kClients / 4 * 3;
-  const auto fails = [](Client client) { return client.place % 4 == 3; };
-  const auto begun = std::make_shared<Meeting>();
-  const auto answered = std::make_shared<Meeting>();
-  const auto ask_for_200 = [begun](RawClient& asking, const std::string& number, Outcome& outcome) {
-    while (outcome.requests < kTimes) {
-      const Message answer = asking.ask(get("/good/" + number));
-      ++outcome.requests;
-      outcome.word = std::to_string(answer.status());
-      outcome.detail = answer.body;
-      if (outcome.requests == kTimes / 4) begun->arrive();
-      if (outcome.word != "200") return;
-    }
-  };
-  const auto ask_for_failing = [=, path = failing.path](RawClient& asking, Client client,
-                                                        Outcome& outcome) {
-    begun->wait_for(rounds(client) * kOthers, kPatience);
-    // At a pace that leaves a quarter of all answers to the others, until the first of them is
-    // done.
-    while (!answered->wait_for((rounds(client) - 1) * kOthers + 1, 20ms)) {
-      outcome.word = std::to_string(asking.ask(get(path + std::to_string(client.number))).status());
-      ++outcome.requests;
-    }
-  };
-  return {.name = failing.name,
-          .settings = {.changes = failing.changes},
-          .client = [=, must = failing.must](Stand& stand, Client client) -> Outcome {
-            Outcome outcome{must, 0, {}};
-            try {
-              RawClient asking(stand.port(), 0, fails(client) ? "127.0.0.2" : "127.0.0.1");
-              if (fails(client)) {
-                ask_for_failing(asking, client, outcome);
-                return outcome;
-              }
-              const Arrival end(*answered);
-              ask_for_200(asking, std::to_string(client.number), outcome);
-            } catch (const std::exception& error) {
-              outcome.word = "WRONG: " + std::string(error.what()).substr(0, 200);
-            }
-            return outcome;
-          },
-          .allows =
-              [=, must = failing.must, refused = failing.refused](Client client,
-                                                                  const std::string& word) {
-                return fails(client) ? word == must || word == refused : word == "200";
-              },
-          .must = failing.must,
-          .at_peers = {.is_other = [fails](Client client) { return !fails(client); }}};
-}
-
-// Only errors are judged: the lag of a busy machine is no fault here.
-Row one_asks_for_what_fails() {
-  return one_asks_for(
-      {.name = "one client asks for what fails",
-       .path = "/failing/",
-       .must = "500",
-       .refused = "429",
-       .changes = {
-           {"classes", json::array({{{"name", "P0"}}, {{"name", "P1"}, {"sla_ms", 60'000}}})},
-           {"default_route", {{"class", "P1"}}},
-           {"overload",
-            {{"enter", {{"event_loop_lag_ms", 60'000}, {"latency_p95_ratio", 1000.0}}}}}}});
-}
-
-Row one_breaks_the_backend() {
-  json changes = {{"overload", {{"enter", {{"event_loop_lag_ms", 60'000}}}}}};
-  changes["app"]["circuit_breaker"] = {{"consecutive_failures", 5}, {"min_samples", 20}};
-  return one_asks_for({.name = "one client's requests end without a response",
-                       .path = "/resets-before-head/",
-                       .must = "502",
-                       .refused = "429",
-                       .changes = changes});
-}
-
 // Each asks again and again, and comes back when it is told to leave, until every one of the round
 // has been served. None of them is idle for long enough to be put out.
 Row more_clients_than_places() {
   const auto served = std::make_shared<Meeting>();
-  return {.name = "more clients than places take turns",
-          .settings = {.changes = {{"limits", {{"connections", kGreedy}}}}},
-          .client = [served](Stand& stand, Client client) -> Outcome {
-            Outcome outcome{"200", 0, {}};
-            Arrival once_served(*served);
-            std::optional<RawClient> asking;
-            const Deadline deadline(stand.patience());
-            const std::string request = get("/good/" + std::to_string(client.number));
-            try {
-              do {
-                if (!asking) asking.emplace(stand.port());
-                const Message answer = asking->send(request).read_response(
-                    Expected::response, Milliseconds{deadline.left()});
-                ++outcome.requests;
-                if (answer.status() != 200) outcome.word = std::to_string(answer.status());
-                if (answer.field("Connection") == "close") asking.reset();
-                once_served.arrive();
-              } while (!served->wait_for(rounds(client) * kClients, 20ms) && !deadline.passed());
-            } catch (const std::exception& error) {
-              const bool has_waited = deadline.passed() && outcome.requests == 0;
-              outcome.word = has_waited ? "not served" : "WRONG: a request is lost";
-              outcome.detail = error.what();
-            }
-            return outcome;
-          },
-          .allows = any_of({"200"}),
-          .must = "200",
-          .at_peers = {.is_other = [](Client) { return true; }}};
+  return {
+      .name = "more clients than places take turns",
+      .settings = {.changes = {{"limits", {{"connections", kGreedy}}}}},
+      .client = [served](Stand& stand, Client client) -> Outcome {
+        Outcome outcome{"200", 0, {}};
+        Arrival once_served(*served);
+        std::optional<RawClient> asking;
+        const Deadline deadline(stand.patience());
+        const std::string request = get("/good/" + std::to_string(client.number));
+        try {
+          do {
+            if (!asking) asking.emplace(stand.port());
+            const Message answer = asking->send(request).read_response(
+                Expected::response, Milliseconds{deadline.left()});
+            ++outcome.requests;
+            if (answer.status() != 200) outcome.word = std::to_string(answer.status());
+            if (answer.field("Connection") == "close") asking.reset();
+            once_served.arrive();
+          } while (!served->wait_for(rounds_begun(client) * kClients, 20ms) && !deadline.passed());
+        } catch (const std::exception& error) {
+          const bool has_waited = deadline.passed() && outcome.requests == 0;
+          outcome.word = has_waited ? "not served" : "WRONG: a request is lost";
+          outcome.detail = error.what();
+        }
+        return outcome;
+      },
+      .allows = any_of({"200"}),
+      .must = "200",
+      .at_peers = {.is_other = [](Client) { return true; }}};
 }
 
 }  // namespace
@@ -383,8 +265,6 @@ std::vector<Row> greedy_rows() {
   fill_the_house("answered requests whose bodies do not come", "OPTIONS /good/",
                  "Max-Forwards: 0\r\nContent-Length: 60000\r\n\r\n");
   fill_the_house("bodies that do not come", upload, "Content-Length: 1\r\n\r\n");
-  rows.push_back(one_asks_for_what_fails());
-  rows.push_back(one_breaks_the_backend());
   for (Row& row : rows_at_the_admin()) rows.push_back(std::move(row));
   return rows;
 }

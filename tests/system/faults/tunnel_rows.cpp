@@ -60,6 +60,27 @@ Row vanish_from_events() {
   return row;
 }
 
+// Others, where one of two servers closes each stream at once: when the first have lost one by it,
+// none does.
+Row close_at_once() {
+  const auto is_later = [](Client client) { return client.number >= kClients; };
+  Row row = events("events-end", {"aborted"});
+  row.name = "one of two servers closes event streams at once";
+  row.settings.more_backends = 1;
+  row.settings.last_always = "events-close";
+  row.settings.changes["app"]["ejection"] = {{"consecutive_failures", 1}, {"base_ms", 300'000}};
+  row.allows = [is_later](Client client, const std::string& word) {
+    return word == "ended" || (word == "aborted" && !is_later(client));
+  };
+  row.besides = [](Stand& stand) -> std::string {
+    const double ejections = stand.scrape().sum("spillway_server_ejections_total");
+    return ejections == 1 ? "" : "not one server was ejected";
+  };
+  row.at_peers.rounds = 2;
+  row.at_peers.is_other = is_later;
+  return row;
+}
+
 // Places for a quarter of them.
 Row too_many() {
   Row row = tunnels("more tunnels than places", {"503", "echoed"}, {{"limits", {{"tunnels", 16}}}});
@@ -84,6 +105,7 @@ std::vector<Row> tunnel_rows() {
           tunnels("tunnel-stalls", {"ended", "broken"}, kShortSilence),
           events("events-close", {"aborted"}),
           events("events-reset", {"aborted"}),
+          close_at_once(),
           vanish_from_tunnels(),
           vanish_from_events(),
           too_many()};

@@ -63,7 +63,8 @@ Outcome tunnel(std::uint16_t port, const std::string& target, std::size_t number
 
 Outcome listen_to_events(std::uint16_t port, const std::string& target, std::size_t number,
                          Until until) {
-  return asked(port, get(target), 200, [&](RawClient& client) -> std::string {
+  const std::string lines = until == Until::end ? "Connection: close\r\n" : "";
+  return asked(port, get(target, lines), 200, [&](RawClient& client) -> std::string {
     const std::string expected = "data: " + target + "\n\n";
     std::string came;
     // Chunked: a line of its size before it and the end of a line behind it.

@@ -79,8 +79,9 @@ TEST_CASE("a cap that a reload raises lets waiting connections in") {
     return configuration({backend.address()}, {{"limits", {{"connections", most}}}});
   };
   ProxyUnderTest proxy(settings(1));
-  RawClient served(proxy.port()), waiting(proxy.port());
+  RawClient served(proxy.port());
   CHECK(served.ask(get("/")).status() == 200);
+  RawClient waiting(proxy.port());
   CHECK(!waiting.send(get("/")).has_bytes(kQuiet));
   CHECK(proxy.reload(settings(2)).status() == 200);
   CHECK(waiting.read_response().status() == 200);

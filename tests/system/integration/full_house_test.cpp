@@ -161,7 +161,11 @@ TEST_CASE("in a full house those give way that wait for the answers of their job
     waiting.emplace_back(proxy.port())
         .send("POST /x" + kHost + "Prefer: respond-async, wait=60\r\nContent-Length: 0\r\n\r\n");
   CHECK(lets_in(proxy));
-  for (RawClient& one : waiting) CHECK(one.read_response().status() == 202);
+  const int let_go = ended(waiting);
+  CHECK(let_go >= 1);
+  CHECK(let_go <= 3);  // the others go on waiting
+  for (RawClient& one : waiting)
+    if (one.has_bytes(0ms)) CHECK(one.read_response().status() == 202);
 }
 
 TEST_CASE("in a full house those give way whose bodies do not come") {

@@ -59,6 +59,25 @@ TEST_CASE("neither a tunnel nor an event stream keeps a former configuration in 
   CHECK(proxy.metric(asked("opened")) == 1);
 }
 
+// Its server has succeeded after a second, whatever the client takes.
+TEST_CASE("nor does an event stream whose client takes nothing, for longer than a second") {
+  ScriptedPeer old([](PeerConnection& proxy) {
+    if (!proxy.read_request()) return;
+    proxy.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+    while (proxy.send(std::string(65'536, 'x'))) {
+    }
+  });
+  ScriptedPeer other(ok("other"));
+  const nlohmann::json patient = never_shed({{"limits", {{"min_rate_bytes", 0}}}});
+  ProxyUnderTest proxy(configuration({old.address()}, patient));
+  RawClient stream(proxy.port(), 4096);
+  CHECK(stream.send(get("/events")).read_head().status() == 200);
+  CHECK(proxy.reload(configuration({other.address()}, patient)).status() == 200);
+  CHECK(proxy.state_becomes(
+      [](const nlohmann::json& state) { return state["configuration"]["former_in_use"] == 0; }));
+  CHECK(proxy.metric(R"(spillway_tunnels{kind="event_stream"})") == 1);
+}
+
 TEST_CASE("a drain waits for tunnels and opens no more") {
   ScriptedPeer peer(echo_lines);
   ProxyUnderTest proxy(peer.address(), never_shed({{"workers", 1}}));

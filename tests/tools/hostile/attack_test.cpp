@@ -197,3 +197,12 @@ TEST_CASE("clients that hoard tunnels, streams of events or responses, or leave,
     check_that_p0_is_answered(result);
   }
 }
+
+TEST_CASE("clients that keep a full house busy lock others out of HAProxy and not of Spillway") {
+  const Result ours = play_one("keep-alive-hoarder", "spillway");
+  CHECK(ours.usage.connections >= 100);
+  CHECK(ours.usage.opened > 100);  // some had to leave
+  check_that_p0_is_answered(ours);
+  const Result theirs = play_one("keep-alive-hoarder", "haproxy");
+  CHECK(answered_ratio(theirs.probes.p0()) < 0.95);
+}

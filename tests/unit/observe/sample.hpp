@@ -104,6 +104,7 @@ inline Snapshot sample_snapshot() {
   app.state = overload::State::overloaded;
   app.reason = Reason::queue_wait_risk;
   app.in_state = std::chrono::seconds{10};
+  app.is_limit_at_max = true;
   app.signals.inflight_ratio = 0.5;
   app.signals.queue_wait_p95 = 0.25;
   app.signals.offered_rate = 120;

@@ -177,6 +177,8 @@ TEST_CASE("the gates' snapshot is shown by upstream and summed by class") {
         std::string::npos);
   CHECK(has_line(text, R"(spillway_returns_booked_seconds{upstream="app",class="P1"} 2.5)"));
   CHECK(has_line(text, R"(spillway_inflight{upstream="app"} 64)"));
+  CHECK(has_line(text, R"(spillway_limit_at_max{upstream="app"} 1)"));
+  CHECK(has_line(text, R"(spillway_limit_at_max{upstream="reports"} 0)"));
   CHECK(has_line(text, R"(spillway_class_weight{upstream="app",class="P1"} 3)"));
   CHECK(has_line(text, R"(spillway_dead_letters_total{upstream="app"} 300)"));
   CHECK(has_line(text, R"(spillway_overload_state{upstream="app"} 2)"));

@@ -51,6 +51,8 @@ TEST_CASE("the state report names state and cause and shows each signal beside i
   CHECK(json["upstreams"][1]["errors"]["left_out"].is_null());
   CHECK(app["dispatch"]["inflight"] == 64);
   CHECK(app["dispatch"]["concurrency"] == 64);
+  CHECK(app["dispatch"]["limit_at_max"] == true);
+  CHECK(json["upstreams"][1]["dispatch"]["limit_at_max"] == false);
   CHECK(app["dispatch"]["queued"] == 7);
   CHECK(app["transitions"][0]["count"] == 2);
   CHECK(app["dispatch"]["evict"][0] == "P1");

@@ -17,7 +17,11 @@ IpAddress ip(std::string_view text) {
 }
 
 std::string network(std::string_view text) {
-  return std::string(ClientNetworkText(client_network(ip(text))).text());
+  return std::string(NetworkText(client_network(ip(text)), kOfClient).text());
+}
+
+std::string site_of(const std::string& address) {
+  return std::string(NetworkText(site_network(ip(address)), kOfSite).text());
 }
 
 // The client of a request that came from the trusted 10.0.0.1 with these X-Forwarded-For fields.
@@ -30,7 +34,7 @@ std::string client(const std::vector<std::string>& forwarded) {
     fields.push({"X-Forwarded-Proto", "http", http::FieldId::unknown});
   }
   const IpAddress found = client_behind(ip("10.0.0.1"), fields, trusted);
-  return std::string(ClientNetworkText(client_network(found)).text());
+  return std::string(NetworkText(client_network(found), kOfClient).text());
 }
 
 }  // namespace
@@ -48,6 +52,19 @@ TEST_CASE("an IPv4 client is its address and an IPv6 client its network") {
   CHECK(network("0:0:0:1::") == "0:0:0:1::/64");
   CHECK(network("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff") == "ffff:ffff:ffff:ffff::/64");
   CHECK(network("0a:b00::") == "a:b00::/64");
+}
+
+TEST_CASE("the network of a client's site is an IPv6 /48, an IPv4 /24") {
+  CHECK(site_of("192.0.2.7") == "192.0.2.0/24");
+  CHECK(site_of("255.255.255.255") == "255.255.255.0/24");
+  CHECK(site_of("::ffff:10.1.2.3") == "10.1.2.0/24");
+  CHECK(site_of("2001:db8:1:ff02::5") == "2001:db8:1::/48");
+  CHECK(site_of("2001:db8::5") == "2001:db8::/48");
+  CHECK(site_of("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff") == "ffff:ffff:ffff::/48");
+  CHECK(site_of("0:0:0:1::") == "::/48");
+  CHECK(site_of("2001:db8:1:2::5") == site_of("2001:db8:1:3::6"));
+  CHECK(site_of("2001:db8:1::") != site_of("2001:db8:2::"));
+  CHECK(NetworkText().text().empty());
 }
 
 TEST_CASE("the client is the rightmost address that is no trusted peer") {
