@@ -13,7 +13,13 @@ namespace {
 constexpr const char* kUnregulated = R"("regulate":false)";
 constexpr const char* kMiddleMayBeRefused = R"("rules":{"P1":{"strategy":"deny","probability":1}})";
 
-Recording play(double times, std::uint64_t seed, const std::string& overload = "") {
+// What each class asks for, of all.
+struct Mix {
+  double highest = 0.1, middle = 0.3, lowest = 0.6;
+};
+
+Recording play(double times, std::uint64_t seed, const std::string& overload = "",
+               const Mix& mix = {}) {
   const auto clients = [&](const char* name, double part) {
     return std::string(R"({"class":")") + name + R"(","timeout_ms":3000,"rate":)" +
            std::to_string(times * 800 * part) + "}";
@@ -21,7 +27,8 @@ Recording play(double times, std::uint64_t seed, const std::string& overload = "
   const std::string text =
       R"({"name":"test","sentence":"A test.","seconds":60,"warm_up_seconds":5,)"
       R"("backend":{"slots":16,"service_ms":20,"sigma":0.5},"clients":[)" +
-      clients("P0", 0.1) + "," + clients("P1", 0.3) + "," + clients("P2", 0.6) +
+      clients("P0", mix.highest) + "," + clients("P1", mix.middle) + "," +
+      clients("P2", mix.lowest) +
       R"(],"config":{"upstreams":[{"name":"app","servers":["h:1"],)"
       R"("dispatch":{"concurrency":16},"overload":{)" +
       overload + "}}]}}";
@@ -67,11 +74,25 @@ TEST_CASE("a class that is refused waits for a short time and gets as much") {
     const Recording run = play(5, seed, kMiddleMayBeRefused);
     CHECK(run.goodput >= 0.99);
     CHECK(run.classes[0].success >= 0.999);
+    MESSAGE("p95 of P1 ", run.classes[1].p95, ", served ", run.classes[1].success);
     CHECK(run.classes[1].p95 < 0.12);  // its longest wait is 0.2
     CHECK(run.classes[1].counts.expired < 0.001 * double(run.classes[1].counts.denied));
     CHECK(run.classes[1].success >= 0.28);
     CHECK(run.classes[2].success >= 0.05 * 800 / 2400);
     CHECK(run.changes.size() <= 2);
+  }
+}
+
+// P0 and P1 ask for 0.92 of the capacity, so that P2 has about its share. What comes at once of P1
+// is to find a place in the queue.
+TEST_CASE("a class that just fits above the guaranteed share of the lowest loses little") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording run = play(2.5, seed, kMiddleMayBeRefused, {0.12, 0.248, 0.632});
+    MESSAGE("P1 served ", run.classes[1].success);
+    CHECK(run.goodput >= 0.99);
+    CHECK(run.classes[0].success >= 0.999);
+    CHECK(run.classes[1].success >= 0.98);
   }
 }
 
