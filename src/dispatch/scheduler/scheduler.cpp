@@ -261,8 +261,7 @@ std::optional<Duration> Scheduler::wait_for_room(ClassId id, TimePoint now) cons
 
 Duration Scheduler::target_wait(ClassId id, Duration max_wait) const {
   const bool is_lowest = index(id) + 1 == classes_.size();
-  return std::min(is_lowest ? target_wait_.target() : target_wait_.target_above(max_wait),
-                  max_wait / 2);
+  return std::min(is_lowest ? target_wait_.target() : target_wait_.target_above(), max_wait / 2);
 }
 
 double Scheduler::busy_slot_seconds(TimePoint now) const {

@@ -55,8 +55,7 @@ struct Terms {
   // waiter may always queue one: so no slot idles and the discipline always has a waiter of each
   // class to choose from.
   std::optional<Duration> short_wait;
-  // In place of short_wait: the target wait, which adapts, but at most half of max_wait, and above
-  // the lowest class at least a quarter of it.
+  // In place of short_wait: the target wait, which adapts, but at most half of max_wait.
   bool up_to_target_wait = false;
   Reason short_wait_reason = Reason::none;
   // Refuse it with short_wait_reason if no slot is free for its class and a higher class waits.

@@ -10,10 +10,8 @@
 //
 // The target begins as configured and stays between 5 ms and half of the longest wait of any class,
 // bounds that a configured one outside widens. Below the configured one it counts for the lowest
-// class only: the others would be refused for the lowest one's good. They may queue for a quarter
-// of their longest wait, too: one whose work just fits would lose what comes at once, although the
-// classes below give way. A request never queues for more than half of its own longest wait, see
-// Terms.
+// class only: the others would be refused for the lowest one's good. A request never queues for
+// more than half of its own longest wait, see Terms.
 //
 // That bound is the limit of what it can do. At r times the capacity a queue of K turns is empty
 // for about (r - 1) / (r^K - 1) of the time (M/M/1/K), at 1.2 times with K = 10 for 4 %, with K =
@@ -45,11 +43,10 @@ class TargetWait {
         most_(std::max(configured, longest / 2)),
         adapts_(adapts) {}
 
-  Duration target() const { return target_; }  // for the lowest class
-  // For a request of another class that waits for so long at most.
-  Duration target_above(Duration max_wait) const {
-    return std::max({target_, configured_, adapts_ ? max_wait / 4 : Duration{0}});
-  }
+  // For the lowest class; for the others it is never below the configured one, or they would be
+  // refused for the lowest class's good.
+  Duration target() const { return target_; }
+  Duration target_above() const { return std::max(target_, configured_); }
   // The share of slots that idled lately while requests were refused; nullopt: none was yet.
   std::optional<double> idle_share() const { return idle_share_; }
 

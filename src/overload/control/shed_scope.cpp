@@ -24,8 +24,6 @@ constexpr double kCutTime = 2;     // seconds
 // A class that has this many times its guaranteed share, and this much more, has no more than that.
 constexpr double kShareTimes = 1.2;
 constexpr double kShareMore = 0.01;
-// While the class above it is refused, until it has so many times that.
-constexpr double kUpAgain = 1.5;
 
 }  // namespace
 
@@ -62,19 +60,17 @@ void ShedScope::step(std::optional<double> offered_load, const Turns& turns, Tim
   is_near_ = !offered_load || *offered_load >= (is_again ? kNearAgain : kNear);
   judge_budgets(offered_load, seconds);
 
-  const std::uint32_t were_in_scope = std::exchange(levels_.in_scope, 0);
+  levels_.in_scope = 0;
   bool lower_are_down = is_over_;
   for (std::size_t i = recent_.size(); i-- > 0;) {
     if (lower_are_down) levels_.in_scope |= std::uint32_t{1} << i;
     const auto higher = turns.predicted_wait.first(std::min(i, turns.predicted_wait.size()));
     const bool higher_wait =
         std::any_of(higher.begin(), higher.end(), [&](double wait) { return wait > target_wait_; });
-    // Its wait is short now since it is refused, not since it has room.
-    const bool next_is_refused = i > 0 && (were_in_scope >> (i - 1) & 1) != 0;
-    const bool cuts = lower_are_down && (higher_wait || next_is_refused) && !is_down(i, 1);
+    const bool cuts = lower_are_down && higher_wait && !is_down(i);
     const double by = (cuts ? 1 : -1) * seconds / kCutTime;
     levels_.cut[i] = std::clamp(levels_.cut[i] + static_cast<float>(by), 0.0f, 1.0f);
-    lower_are_down = lower_are_down && is_down(i, next_is_refused ? kUpAgain : 1);
+    lower_are_down = lower_are_down && is_down(i);
   }
 }
 
@@ -96,9 +92,9 @@ void ShedScope::count(std::span<const std::uint64_t> started, double seconds) {
   }
 }
 
-bool ShedScope::is_down(std::size_t i, double times) const {
+bool ShedScope::is_down(std::size_t i) const {
   const double all = std::accumulate(recent_.begin(), recent_.end(), 0.0);
-  return all > 0 && recent_[i] <= times * (kShareTimes * min_share_[i] + kShareMore) * all;
+  return all > 0 && recent_[i] <= (kShareTimes * min_share_[i] + kShareMore) * all;
 }
 
 }  // namespace spillway::overload

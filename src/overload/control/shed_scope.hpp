@@ -6,14 +6,12 @@
 // * None is refused by a rule while less work is offered than the upstream can do, whatever the
 //   state: its queues take what comes at once.
 // * A class is in scope while more is offered, and every class below it gets no more turns than its
-//   `min_share`. Those in scope are refused unless their wait is short. So it no longer shows how
-//   much more they ask for: a class stays in scope until the one below it has half as much again.
+//   `min_share`. Those in scope are refused unless their wait is short.
 // * A class below another that waits too long is cut: a share of it may not wait while the other
-//   one does, growing until that one's wait is short again; likewise a share of what it has above
-//   its `min_share` while the next one is in scope.
+//   one does, growing until that one's wait is short again.
 // * A budget of a rule is in force while more is offered, by a mean of some seconds. Otherwise
-//   there is room for what it refuses; and near the capacity more is offered by chance, again and
-//   again.
+// there
+//   is room for what it refuses; and near the capacity more is offered by chance, again and again.
 //
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
@@ -55,7 +53,7 @@ class ShedScope {
  private:
   void count(std::span<const std::uint64_t> started, double seconds);
   void judge_budgets(std::optional<double> offered_load, double seconds);
-  bool is_down(std::size_t i, double times) const;
+  bool is_down(std::size_t i) const;
 
   std::vector<double> min_share_;
   double target_wait_;  // seconds

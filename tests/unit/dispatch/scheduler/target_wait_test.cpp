@@ -103,23 +103,3 @@ TEST_CASE("a request queues up to the target wait but for half of its longest wa
   desk.arrive(kP2, patient);
   CHECK(desk.last.kind == Offer::Kind::queued);
 }
-
-TEST_CASE("a class above the lowest may queue for a quarter of its longest wait") {
-  for (const bool adapts : {true, false}) {
-    CAPTURE(adapts);
-    Slots slots(20ms, adapts);
-    CHECK(slots.target.target_above(40ms) == 20ms);
-    CHECK(slots.target.target_above(200ms) == (adapts ? 50ms : 20ms));
-  }
-  Desk desk(4);
-  desk.teach(20ms, kP2);  // a slot comes free every 5 ms
-  for (int i = 0; i < 4; ++i) desk.arrive(kP1);
-  const Terms terms{.max_wait = 200ms,
-                    .up_to_target_wait = true,
-                    .short_wait_reason = Reason::inflight_saturation};
-  do desk.arrive(kP1, terms);
-  while (desk.last.kind == Offer::Kind::queued);
-  CHECK(desk.last.reason == Reason::inflight_saturation);
-  CHECK(desk.last.predicted_wait.value() > 50ms);
-  CHECK(desk.last.predicted_wait.value() < 60ms);
-}

@@ -87,20 +87,6 @@ TEST_CASE("a class may not wait while one above it waits too long, until it has 
   CHECK(scope.run(2, {20, 50, 30}, {0, 0.01, 0.05}, 3s).cut_of(kP2) == 0);
 }
 
-// Refused, the upper one waits for a short time, whatever it asks for.
-TEST_CASE("a class is refused until the one below it has half as much again as its share") {
-  Scope scope;
-  scope.run(0.5, {40, 40, 20}, {0, 0, 0}, 5s);
-  CHECK_FALSE(scope.run(4, {40, 51, 9}, {0, 0.01, 0.05}, 5s).includes(kP1));
-  CHECK(scope.run(4, {40, 55, 5}, {0, 0.2, 0.2}, 5s).includes(kP1));
-  const ShedLevels& levels = scope.run(4, {40, 51, 9}, {0, 0.01, 0.05}, 5s);
-  CHECK(levels.includes(kP1));
-  CHECK(levels.cut_of(kP2) == 1);
-  scope.run(4, {40, 48, 12}, {0, 0.01, 0.05}, 5s);
-  CHECK_FALSE(levels.includes(kP1));
-  CHECK(levels.cut_of(kP2) == 0);
-}
-
 TEST_CASE("while nothing is finished the lowest class is refused, and the state lasts") {
   Scope scope;
   const ShedLevels& levels = scope.run(std::nullopt, {0, 0, 0}, {1, 1, 1}, 1s);
