@@ -384,7 +384,7 @@ void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
 Offer Scheduler::refuse(Waiter& waiter, Reason reason, std::uint64_t& count) {
   ++count;
   if (reason == Reason::deadline_expired)
-    waiter.by_clients_deadline = is_clients_deadline(waiter);
+    waiter.by_clients_deadline = is_clients_deadline(waiter) && waiter.operators_deadline > last_;
   else
     target_wait_.refused();
   waiter.reason = reason;

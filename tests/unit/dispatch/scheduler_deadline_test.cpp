@@ -102,6 +102,17 @@ TEST_CASE("a deadline that the client chose is no miss of the proxy's") {
   }
 }
 
+TEST_CASE("what comes after both deadlines is late for the operator, too") {
+  Desk desk;
+  const TimePoint passed = desk.now - 5ms;
+  const Waiter& of_client = desk.arrive(kP1, {.deadline = {desk.now + 1s, passed}});
+  CHECK(of_client.reason == Reason::deadline_expired);
+  CHECK(of_client.by_clients_deadline);
+  const Waiter& of_both = desk.arrive(kP1, {.deadline = {desk.now - 1ms, passed}});
+  CHECK(of_both.reason == Reason::deadline_expired);
+  CHECK_FALSE(of_both.by_clients_deadline);
+}
+
 TEST_CASE("late work that is only late for its client is tagged and no miss of the proxy's") {
   Desk desk;
   desk.settings.late = config::Late::process_with_tag;

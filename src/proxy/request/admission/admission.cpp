@@ -52,7 +52,6 @@ void Admission::judge(overload::TenantBudget* budget, TimePoint now) {
   Random draws = draws_;
   verdict_ = overload::decide(plan, request_.upstream().budgets, asked, now, draws);
   record_ = overload::record_of(asked, plan, verdict_);
-  record_.deadline = classification.wait_until(Duration{0});
   using Kind = overload::Verdict::Kind;
   const bool is_held =
       verdict_.kind == Kind::deny || verdict_.kind == Kind::drop || verdict_.kind == Kind::degrade;
@@ -185,8 +184,7 @@ std::optional<Fault> Admission::enter_gate(TimePoint arrived, Duration uncounted
 
 void Admission::record_offer(const dispatch::Offer& offer) {
   record_.predicted_wait = offer.predicted_wait;
-  record_.deadline =
-      DueTime(offer.deadline.operators - uncounted_, request_.classification.client.at);
+  record_.deadline = offer.deadline;
 }
 
 Task<std::optional<Fault>> Admission::wait_in_queue() {
@@ -384,6 +382,8 @@ void Admission::leave_shadow(bool served) {
 
 const overload::DecisionRecord& Admission::complete_record() {
   record_.wait = waited_;
+  if (record_.deadline == kNever)  // it never came to the gate
+    record_.deadline = request_.classification.wait_until(Duration{0});
   record_.limit = gate().limit();
   return record_;
 }
