@@ -33,6 +33,9 @@ bool has_directive(const PlainHead& head, string_view its) {
   return false;
 }
 
+// What stands in the Host of a request that came without one (HTTP/1.0): the world's server.
+constexpr string_view kServer = "127.0.0.1:9";
+
 struct Target {
   std::string authority;
   std::string path;
@@ -45,8 +48,10 @@ Target target_of(const PlainHead& head) {
   const std::size_t begin = line.find(' ') + 1;
   string_view target = line.substr(begin, line.rfind(' ') - begin);
   constexpr string_view kScheme = "http://";
-  if (!target.starts_with(kScheme))
-    return {std::string(value_of(head, "Host")), std::string(target)};
+  if (!target.starts_with(kScheme)) {
+    const string_view host = value_of(head, "Host");
+    return {std::string(host.empty() ? kServer : host), std::string(target)};
+  }
   target.remove_prefix(kScheme.size());
   const std::size_t slash = std::min(target.find('/'), target.size());
   return {std::string(target.substr(0, slash)), std::string(target.substr(slash))};
