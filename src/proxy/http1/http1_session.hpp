@@ -86,10 +86,10 @@ class Http1Session final : public ClientSession, public Swept {
   ClientConnection* connection() { return client_.get(); }
   const ClientConnection* connection() const { return client_.get(); }
 
-  bool holds_slot() const { return exchange_ && exchange_->holds_slot(); }
   // Its request holds a slot, which waits for its client.
   bool keeps_slot_waiting() const {
-    return holds_slot() && (rate_.keeps_slot_waiting() || exchange_->body().awaits_client());
+    return exchange_ && exchange_->holds_slot() &&
+           (rate_.keeps_slot_waiting() || exchange_->body().awaits_client());
   }
 
   // What the end of the process cuts off, before abandon(). A request is logged.

@@ -292,9 +292,9 @@ void Sweep::end_silent(TimePoint now, std::size_t& giving_way) {
 // so that a newcomer waits for a few of them and not for a client that keeps one between its
 // requests.
 //
-// Those let in may never have a response, since they ask for nothing. Served connections make room
-// for no more of these at a time than for a burst: so a flood of them takes no more places. What
-// has a slot is about to have one.
+// Those let in may never have a response, since they ask for nothing, or have it late, from a slow
+// route. Served connections make room for no more of these at a time than for a burst: so a flood
+// of them takes no more places, even where each of them gets a slot.
 void Sweep::take_turns(TimePoint now, std::size_t giving_way) {
   may_leave_ = 0;
   if (giving_way == 0 || !services_.owner.needs_room()) return;
@@ -304,8 +304,8 @@ void Sweep::take_turns(TimePoint now, std::size_t giving_way) {
   for (const Http1Session& session : lists_.sessions) {
     const ClientConnection* const client = session.connection();
     if (client == nullptr) continue;
-    const bool is_leaving = client->gives_way_since() != kNever;
-    if (is_leaving || (is_on_trial(*client, now) && !session.holds_slot())) ++on_trial;
+    const bool is_leaving = client->gives_way_since() != kNever;  // another comes in its place
+    if (is_leaving || is_on_trial(*client, now)) ++on_trial;
   }
   const std::size_t burst = kPassesInABurst * most_giving_way();
   may_leave_ = burst - std::min(burst, on_trial);

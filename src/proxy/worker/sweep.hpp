@@ -93,7 +93,9 @@ class Sweep {
   TimePoint next_sweep_{};
   TimePoint drain_began_{};
   std::uint32_t sweeps_ = 0;
-  std::size_t may_leave_ = 0;  // connections, with their next response, before the next pass
+  // So many served connections may end with their next response before the next pass. Those that
+  // have had no response yet end with it without that.
+  std::size_t may_leave_ = 0;
   // Reused by each pass:
   std::vector<pollfd> polled_;
   std::vector<Swept*> swept_;

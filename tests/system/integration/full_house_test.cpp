@@ -136,6 +136,23 @@ TEST_CASE("in a full house those that never ask take no more places than a burst
   CHECK(asking.size() >= kMost - kBurst);
 }
 
+TEST_CASE("in a full house those that ask a slow route take no more places than a burst") {
+  constexpr std::size_t kBurst = 4;
+  CountingBackend backend({.service = 6s});
+  nlohmann::json settings = house();
+  settings["workers"] = 1;
+  const ProxyUnderTest proxy(backend.address(), settings);
+  std::list<RawClient> asking;
+  for (int n = 0; n < kMost; ++n)
+    CHECK(asking.emplace_back(proxy.port()).ask(kOwn).status() == 200);
+  std::deque<RawClient> slow;
+  for (int n = 0; n < 2 * kMost; ++n) slow.emplace_back(proxy.port()).send(get("/"));
+  const Deadline while_they_wait(3s);
+  ask_on(asking, {kOwn}, [&] { return while_they_wait.passed(); });
+  CHECK(proxy.metric(R"(spillway_inflight{upstream="app"})") >= 1);  // there were slots for more
+  CHECK(asking.size() >= kMost - kBurst);
+}
+
 TEST_CASE("in a full house those give way that have their answer and do not send the rest") {
   CountingBackend backend({.service = 3s});
   const ProxyUnderTest proxy(backend.address(), house());
