@@ -99,7 +99,7 @@ struct KnowsKey {
   bool is_in_hand = false;  // another proxy's
 };
 
-// These keys are in the proxy's hand no longer. In a batch it comes before what takes keys.
+// These keys are free again. In a batch it comes first, then what takes keys; neither is undone.
 struct LetGo {
   Epoch epoch = 0;
   std::vector<jobs::Digest> scopes{};

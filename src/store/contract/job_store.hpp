@@ -31,10 +31,10 @@ class JobStore {
  public:
   virtual ~JobStore() = default;
 
-  // Executes the commands in their order, all in one transaction, and fills in their answers. After
-  // it returns nullopt they are durable. On a failure nothing was changed, as far as is known, and
-  // the answers mean nothing. For one thread at a time; it may block. `now` is for stores without a
-  // clock of their own that all proxies share; it may be set forward and back.
+  // Executes the commands in their order, in one transaction, and fills in their answers. After it
+  // returns nullopt they are durable. On a failure nothing was changed but keys in hand (LetGo), as
+  // far as is known, and the answers mean nothing. For one thread at a time; it may block. `now` is
+  // for stores without a clock of their own that all proxies share; it may be set forward and back.
   virtual std::optional<Failure> execute(std::span<Command* const> batch, jobs::WallTime now) = 0;
 
   // Between two batches, when none waits: housekeeping that may wait.

@@ -126,7 +126,7 @@ struct Execution {
     KnowsKey* const one = &asked;
     if (!asked.takes) add_knows_keys(batch, {&one, 1});
   }
-  void operator()(LetGo&) const {}  // before all others
+  void operator()(LetGo&) const {}  // before the transaction
   void operator()(HasUnfinished& asked) const { add_has_unfinished(batch, asked); }
   void operator()(Bury&) const {}  // of a group
   void operator()(Lanes& lanes) const { add_lanes(batch, lanes); }
@@ -144,18 +144,26 @@ struct Execution {
   void operator()(Totals&) const {}  // beside
 };
 
-// Before all others: what has a key waits for no other proxy that waits for a key.
+// Keys in transactions of their own, before the batch's: which locks for long, and is flushed. Each
+// has one statement that locks keys, in their order, so that no proxy waits for another one in a
+// circle. They stand if the batch's transaction fails: a second try finds what is its own.
 void add_keys(PostgresBatch& batch, std::span<Command* const> commands) {
-  std::vector<KnowsKey*> asked;
+  std::vector<KnowsKey*> taken;
   for (Command* command : commands) {
-    if (const auto* let_go = std::get_if<LetGo>(command)) add_let_go(batch, *let_go);
-    if (auto* key = std::get_if<KnowsKey>(command); key && key->takes) asked.push_back(key);
+    if (const auto* let_go = std::get_if<LetGo>(command)) {
+      batch.add(PostgresStatement::begin);
+      add_let_go(batch, *let_go);
+      batch.add(PostgresStatement::commit);
+    }
+    if (auto* key = std::get_if<KnowsKey>(command); key && key->takes) taken.push_back(key);
   }
-  add_knows_keys(batch, asked);
+  if (taken.empty()) return;
+  batch.add(PostgresStatement::begin);
+  add_knows_keys(batch, taken);
+  batch.add(PostgresStatement::commit);
 }
 
 void add_commands(PostgresBatch& batch, std::span<Command* const> commands) {
-  add_keys(batch, commands);
   Group group;
   Claims claims;
   for (Command* command : commands) {
@@ -180,7 +188,7 @@ void add_commands(PostgresBatch& batch, std::span<Command* const> commands) {
   claims.send(batch);
 }
 
-// One transaction.
+// One transaction, behind those of keys.
 std::optional<PostgresFailure> PostgresStore::attempt(std::span<Command* const> commands,
                                                       std::vector<Enqueue*>& undecided,
                                                       bool carefully) {
@@ -190,6 +198,7 @@ std::optional<PostgresFailure> PostgresStore::attempt(std::span<Command* const> 
     if (auto* enqueue = std::get_if<Enqueue>(command)) enqueues.push_back(enqueue);
   }
   if (!admit(batch, enqueues)) return batch.failure();
+  add_keys(batch, commands);
   batch.add(PostgresStatement::begin);
   add_lock_lines(batch, commands);
   add_commands(batch, commands);
@@ -278,7 +287,8 @@ std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands
   if (failure) return failure->failure;
   do_beside(commands);
   if (undecided.empty()) return std::nullopt;
-  // Their key's job was deleted in between: now it is as if it had never been.
+  // Their key's job was deleted in between, or another proxy has let the key go: now it is as if it
+  // had never been.
   std::vector<Command> again;
   again.reserve(undecided.size());
   std::vector<Command*> pointers;
@@ -290,9 +300,10 @@ std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands
     connection_.abandon();
     return failed->failure;
   }
+  // A key that comes and goes: its client is to come again, and the rest has been done.
+  for (Enqueue* each : still) each->result = Enqueue::Result::in_hand;
   for (std::size_t n = 0; n < undecided.size(); ++n) *undecided[n] = std::get<Enqueue>(again[n]);
-  if (still.empty()) return std::nullopt;
-  return Failure{Failure::Kind::unavailable, "PostgreSQL: a key that comes and goes"};
+  return std::nullopt;
 }
 
 }  // namespace

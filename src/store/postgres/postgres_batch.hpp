@@ -37,9 +37,10 @@ class PostgresBatch {
 
   PostgresHints& hints;
   const bool is_careful;
-  bool ends_jobs = false;           // then lines are to be advanced before the end
-  bool scans_fully = false;         // a claim without a watermark is among the steps
-  std::vector<Enqueue*> undecided;  // neither stored nor found: the other job has just been deleted
+  bool ends_jobs = false;    // then lines are to be advanced before the end
+  bool scans_fully = false;  // a claim without a watermark is among the steps
+  // Neither stored nor found: the other job has just been deleted, or the key let go.
+  std::vector<Enqueue*> undecided;
 
  private:
   PostgresConnection& connection_;

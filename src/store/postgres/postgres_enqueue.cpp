@@ -91,16 +91,17 @@ void decide(PostgresBatch& batch, const Found& found, const Keyed& keyed) {
   Enqueue& each = *keyed.enqueue;
   const jobs::IdempotencyKey& key = *each.job.idempotency;
   const auto job = found.jobs.find(key.scope);
-  const bool is_in_hand = job == found.jobs.end() && found.in_hand.contains(key.scope);
-  if (job == found.jobs.end() && !is_in_hand) return batch.undecided.push_back(&each);
-  if (!is_in_hand) each.id = job->second.first;
-  if (each.id == each.job.id && !is_in_hand) return;
+  const bool has_job = job != found.jobs.end();
+  if (has_job) each.id = job->second.first;
+  if (has_job && each.id == each.job.id) return;
   if (keyed.is_counted) batch.hints.changed(each.job.lane, -1);
-  if (is_in_hand)
-    each.result = Enqueue::Result::in_hand;
-  else
+  if (has_job)
     each.result = job->second.second == key.fingerprint ? Enqueue::Result::duplicate
                                                         : Enqueue::Result::mismatch;
+  else if (found.in_hand.contains(key.scope))
+    each.result = Enqueue::Result::in_hand;
+  else
+    batch.undecided.push_back(&each);
 }
 
 // Whose job stands for each key now.

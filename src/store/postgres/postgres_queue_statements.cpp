@@ -23,11 +23,12 @@ SELECT count(pg_advisory_xact_lock(key)) FROM (
   ORDER BY key) AS keys
 )sql";
 
+// Its index is walked in the order of the keys, whatever that of the array is.
 constexpr std::string_view kLetGoKeys =
     "DELETE FROM key_in_hand WHERE scope = ANY ($1::uuid[]) AND epoch = $2::int8";
 
-// Answers with those that the asker has now. In the same order everywhere, so that two proxies do
-// not wait for each other. Its own it may have since a statement whose end it does not know.
+// Answers with those that the asker has now. In the order in which kLetGoKeys locks them, too. Its
+// own it may have since a statement whose end it does not know.
 constexpr std::string_view kTakeKeys = R"sql(
 INSERT INTO key_in_hand AS k (scope, epoch)
 SELECT i.scope, $2::int8 FROM (SELECT DISTINCT scope FROM unnest($1::uuid[]) AS u(scope)) AS i
@@ -38,8 +39,12 @@ ON CONFLICT (scope) DO UPDATE SET epoch = excluded.epoch
 RETURNING scope
 )sql";
 
-constexpr std::string_view kClearKeys =
-    "DELETE FROM key_in_hand k WHERE NOT EXISTS (SELECT FROM proxy p WHERE p.epoch = k.epoch)";
+// In the order of the table, so it waits for none that is being taken.
+constexpr std::string_view kClearKeys = R"sql(
+DELETE FROM key_in_hand WHERE scope IN (
+  SELECT k.scope FROM key_in_hand k
+  WHERE NOT EXISTS (SELECT FROM proxy p WHERE p.epoch = k.epoch) FOR UPDATE SKIP LOCKED)
+)sql";
 
 // $1 to $16: the columns of the batch. A key or an id that is there already: quickly, that it was
 // there when the statement began is looked up, and a unique violation says that it has come since;

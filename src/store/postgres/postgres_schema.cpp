@@ -351,7 +351,7 @@ ALTER TABLE proxy
 )sql";
 
 // Idempotency-Keys of requests that are answered live (store::KnowsKey). Rows of proxies that have
-// ended count for nothing. Unlogged, so that no such request waits for the disk.
+// ended count for nothing. Unlogged: nothing is flushed to the disk for them.
 constexpr std::string_view kKeysInHand = R"sql(
 CREATE UNLOGGED TABLE key_in_hand (
   scope uuid PRIMARY KEY,
