@@ -69,10 +69,12 @@ bool Http1Session::dechunks(const http::Framing& framing) const {
 }
 
 // Whether the connection ends with the response that is being written, since a client waits to be
-// accepted. Not if bytes of another request have come: that would be lost.
+// accepted.
 bool Http1Session::makes_room() {
-  const bool is_alone = next_ == Next::keep && !has_unread_body() && reader_.is_read_to_end();
-  return is_alone && services_.owner.ends_with_response(*client_);
+  if (next_ != Next::keep || has_unread_body()) return false;
+  if (!services_.owner.ends_with_response(*client_, !reader_.is_read_to_end())) return false;
+  is_input_lost_ = client_->has_input();  // bytes of another request, unread
+  return true;
 }
 
 // `write(TextWriter&)` writes the head.

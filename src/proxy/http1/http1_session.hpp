@@ -157,7 +157,7 @@ class Http1Session final : public ClientSession, public Swept {
   http::RequestHead head_;
   http::BodyReader body_{{}, 0, http::BodyReader::MessageKind::request};
   bool is_body_started_ = false;
-  bool is_input_lost_ = false;  // bytes of the next request did not fit
+  bool is_input_lost_ = false;  // bytes of the next request did not fit, or stay unread
   Block out_block_;
   Response response_;
   SendRateMonitor rate_;  // at which the client receives a response

@@ -16,6 +16,9 @@ constexpr std::int64_t kOneInSoMany = 64;
 // end.
 constexpr Milliseconds kSlowToEnd{1000};
 constexpr std::size_t kPassesInABurst = 4;
+// For so long only those connections end with their next response on which no other request has
+// come.
+constexpr Milliseconds kSparesPipelined{1000};
 // For so long one that has had no response counts as let in lately. Longer ones, such as the
 // request of a long poll, do not keep others out.
 constexpr Milliseconds kOnTrial{10'000};
@@ -266,11 +269,14 @@ void Sweep::close_idle(TimePoint now, std::size_t& giving_way) {
   }
 }
 
-// Ends silent sessions: those whose clients lose least, of these the longest silent ones.
+// Ends silent sessions: those whose clients lose least, of these the longest silent ones. One that
+// is about to end for another client, and lingers, is left to it.
 void Sweep::end_silent(TimePoint now, std::size_t& giving_way) {
   if (giving_way == 0) return;
   silent_.clear();
   for (Http1Session& session : lists_.sessions) {
+    const ClientConnection* const client = session.connection();
+    if (client != nullptr && client->gives_way_since() != kNever) continue;
     if (const Silence silence = session.silence(now); silence.gives_way(now))
       silent_.emplace_back(silence, &session);
   }
@@ -288,16 +294,18 @@ void Sweep::end_silent(TimePoint now, std::size_t& giving_way) {
 }
 
 // Too few are idle or silent: others end with their next response, whichever come first, as many as
-// wait. Where more clients ask than there are places each place goes on with each response then,
-// so that a newcomer waits for a few of them and not for a client that keeps one between its
-// requests.
+// wait. Where more clients ask than there are places one that has just come passes its place on
+// with its first response, so that a newcomer waits for a few of them and not for a client that
+// keeps one between its requests.
 //
 // Those let in may never have a response, since they ask for nothing, or have it late, from a slow
 // route. Served connections make room for no more of these at a time than for a burst: so a flood
 // of them takes no more places, even where each of them gets a slot.
 void Sweep::take_turns(TimePoint now, std::size_t giving_way) {
-  may_leave_ = 0;
-  if (giving_way == 0 || !services_.owner.needs_room()) return;
+  if (giving_way == 0 || !services_.owner.needs_room()) {
+    turns_ = {};
+    return;
+  }
   std::size_t on_trial = 0;
   for (const IdleHook& idle : lists_.idle_clients)
     if (is_on_trial(static_cast<const ClientConnection&>(idle), now)) ++on_trial;
@@ -308,15 +316,19 @@ void Sweep::take_turns(TimePoint now, std::size_t giving_way) {
     if (is_leaving || is_on_trial(*client, now)) ++on_trial;
   }
   const std::size_t burst = kPassesInABurst * most_giving_way();
-  may_leave_ = burst - std::min(burst, on_trial);
+  turns_ = {burst - std::min(burst, on_trial), std::min(turns_.too_few_since, now)};
 }
 
-bool Sweep::ends_with_response(ClientConnection& client) {
-  const bool is_on_trial = proxy::is_on_trial(client, services_.now());
-  if (may_leave_ == 0 && !is_on_trial) return false;
-  // Another request has come, which would be lost.
-  if (client.has_input() || !services_.owner.give_way(client)) return false;
-  if (!is_on_trial) --may_leave_;  // else the one that comes takes its place
+bool Sweep::ends_with_response(ClientConnection& client, bool has_next) {
+  const TimePoint now = services_.now();
+  const bool is_on_trial = proxy::is_on_trial(client, now);
+  if (turns_.may_leave == 0 && !is_on_trial) return false;
+  // A client that pipelines has to send its next request again (RFC 9112 section 9.6). So it is
+  // spared as long as others are enough, but no longer: it may always have another one.
+  const bool spares_pipelined = now - turns_.too_few_since < kSparesPipelined;
+  if (spares_pipelined && (has_next || client.has_input())) return false;
+  if (!services_.owner.give_way(client)) return false;
+  if (!is_on_trial) --turns_.may_leave;  // else the one that comes takes its place
   return true;
 }
 

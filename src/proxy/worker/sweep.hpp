@@ -62,7 +62,7 @@ class Sweep {
   void give_back_jobs(bool all);
   const Heartbeat& heartbeat() const { return heartbeat_; }
   // As Owner::ends_with_response().
-  bool ends_with_response(ClientConnection& client);
+  bool ends_with_response(ClientConnection& client, bool has_next);
 
  private:
   static constexpr Milliseconds kSweepPeriod{50};
@@ -93,9 +93,14 @@ class Sweep {
   TimePoint next_sweep_{};
   TimePoint drain_began_{};
   std::uint32_t sweeps_ = 0;
-  // So many served connections may end with their next response before the next pass. Those that
-  // have had no response yet end with it without that.
-  std::size_t may_leave_ = 0;
+  struct Turns {
+    // So many served connections may end with their next response before the next pass. Those that
+    // have had no response yet end with it without that.
+    std::size_t may_leave = 0;
+    // Since then too few gave way in each pass.
+    TimePoint too_few_since = kNever;
+  };
+  Turns turns_;
   // Reused by each pass:
   std::vector<pollfd> polled_;
   std::vector<Swept*> swept_;

@@ -101,8 +101,8 @@ class Worker final : Owner {
   bool needs_room() override { return shared_.accept_resume.needs_room(); }
   bool give_way(ClientConnection& client) override;
   void give_way_no_more(ClientConnection& client) override;
-  bool ends_with_response(ClientConnection& client) override {
-    return sweep_.ends_with_response(client);
+  bool ends_with_response(ClientConnection& client, bool has_next) override {
+    return sweep_.ends_with_response(client, has_next);
   }
   void give_back_memory() override;
   void begin(Owned& object) override;

@@ -10,6 +10,7 @@
 #include <list>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/counting_backend.hpp"
@@ -117,6 +118,63 @@ TEST_CASE("in a full house of clients that ask again and again one leaves for ea
     CHECK(asking.size() <= kMost - static_cast<std::size_t>(come));
     CHECK(asking.size() + 1 >= kMost - static_cast<std::size_t>(come));  // one may be slow to leave
   }
+}
+
+TEST_CASE("in a full house clients that always have another request under way take turns, too") {
+  CountingBackend backend({});
+  const ProxyUnderTest proxy(backend.address(), house());
+  std::string request = get("/");
+  SUBCASE("relayed") {}
+  SUBCASE("our own") { request = kOwn; }
+  // Behind each request the next one has begun.
+  const std::string next_begun = request.substr(5) + request.substr(0, 5);
+  std::list<RawClient> pipelining;
+  for (int n = 0; n < kMost; ++n)
+    CHECK(pipelining.emplace_back(proxy.port()).ask(request + request.substr(0, 5)).status() ==
+          200);
+  RawClient newcomer(proxy.port());
+  newcomer.send(get("/"));
+  const Deadline soon(kAPlaceWasMade);
+  while (!newcomer.has_bytes(0ms) && !soon.passed()) {
+    for (auto one = pipelining.begin(); one != pipelining.end();) {
+      const Message answer = one->ask(next_begun);
+      CHECK(answer.status() == 200);
+      const bool is_let_go = answer.field("Connection") == "close";
+      if (is_let_go) {
+        CHECK(one->is_closed());
+        CHECK_FALSE(one->was_reset());
+      }
+      is_let_go ? one = pipelining.erase(one) : ++one;
+    }
+  }
+  CHECK(newcomer.has_bytes(0ms));  // not only since they are silent now
+  CHECK(newcomer.read_response().status() == 200);
+  CHECK(pipelining.size() >= kMost - 3);
+}
+
+TEST_CASE("in a full house a response is not lost by a request that came behind it") {
+  CountingBackend backend({.service = 50ms});
+  const ProxyUnderTest proxy(backend.address(), house({{"connections", 1}}));
+  RawClient pipelining(proxy.port());
+  CHECK(pipelining.ask(kOwn).status() == 200);
+  RawClient newcomer(proxy.port()), another(proxy.port());
+  newcomer.send(get("/"));
+  pipelining.send(get("/"));
+  const Deadline soon(kAPlaceWasMade);
+  bool is_let_go = false;
+  for (std::uint64_t asked = 1; !is_let_go && !soon.passed(); ++asked) {
+    while (backend.seen().requests < asked && !soon.passed()) std::this_thread::yield();
+    pipelining.send(get("/"));  // is not read while the other one is under way
+    const Message answer = pipelining.read_response();
+    CHECK(answer.status() == 200);
+    is_let_go = answer.field("Connection") == "close";
+  }
+  CHECK(is_let_go);
+  CHECK(pipelining.is_closed());
+  CHECK_FALSE(pipelining.was_reset());
+  CHECK_FALSE(newcomer.has_bytes(kQuiet));  // it lingers, although more wait
+  pipelining.close();
+  CHECK(newcomer.read_response().status() == 200);
 }
 
 TEST_CASE("in a full house those that never ask take no more places than a burst") {

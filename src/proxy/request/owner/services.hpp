@@ -49,8 +49,9 @@ class Owner {
   virtual bool give_way(ClientConnection& client) = 0;
   // It takes too long, so that another one may end in its place.
   virtual void give_way_no_more(ClientConnection& client) = 0;
-  // Whether it gives way with the response that begins now.
-  virtual bool ends_with_response(ClientConnection& client) = 0;
+  // Whether it gives way with the response that begins now. `has_next`: bytes of another request
+  // have been received, which are lost then.
+  virtual bool ends_with_response(ClientConnection& client, bool has_next) = 0;
 
   // Every second: frees what a burst has left in the pools.
   virtual void give_back_memory() = 0;

@@ -35,7 +35,7 @@ class LoneOwner final : public Owner {
   bool needs_room() override { return is_full; }
   bool give_way(ClientConnection&) override { return false; }
   void give_way_no_more(ClientConnection&) override {}
-  bool ends_with_response(ClientConnection&) override { return false; }
+  bool ends_with_response(ClientConnection&, bool) override { return false; }
   void give_back_memory() override {}
   void begin(Owned& object) override {
     if (object.kind() == OwnedKind::refresh) ++refreshes;

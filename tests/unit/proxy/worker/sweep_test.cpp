@@ -56,7 +56,7 @@ class IdleClients final : public Owner {
     return true;
   }
   void give_way_no_more(ClientConnection&) override { FAIL("not asked for"); }
-  bool ends_with_response(ClientConnection&) override { return false; }
+  bool ends_with_response(ClientConnection&, bool) override { return false; }
   void give_back_memory() override {}
   void begin(Owned&) override { FAIL("not asked for"); }
   void end(Owned&) override { FAIL("not asked for"); }
