@@ -2,7 +2,7 @@
 // TCP, fsync on. The directory is in memory where there is room, unless it has to be on a disk:
 // what a server had written outlives its crash there, too, and no test stops the machine.
 // PostgreSQL refuses to run as root: a test that runs as root starts it as the user `postgres`, or
-// as `nobody` if there is no such user.
+// `nobody` if there is no such user.
 #pragma once
 
 #include <cstdint>

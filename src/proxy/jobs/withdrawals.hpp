@@ -22,14 +22,14 @@ class Withdrawals {
   // --- Of the store's thread:
   // From now on the job can be withdrawn.
   void open(const jobs::JobId& id);
-  // Of another proxy's client: as wait(), and nobody here waits for it.
+  // A Cancel that came to another proxy: as wait(), without a call that waits here.
   bool ask(const jobs::JobId& id, jobs::Cause cause);
   // True: the call is a Cancel of a job that can be withdrawn, which is told to its worker. The
   // call is answered by settled() or give_up().
   bool wait(StoreCall& call);
   // The end of a job was told to the store. The cancels that have waited for it, answered.
   std::vector<StoreCall*> settled(const store::Settle& settle);
-  // All that wait: nobody knows when the store is told. Their jobs stay withdrawn.
+  // All that wait: it is not known when the store is told. Their jobs stay withdrawn.
   std::vector<StoreCall*> give_up();
 
   // --- Of workers:

@@ -212,9 +212,8 @@ struct ReadAnswer {
   std::optional<jobs::StoredAnswer> answer;
 };
 
-// For the operator: what was accepted, and its attempts, of which the last kMostAttempts are kept:
-// as many as `max_attempts` may be, so more only of a job that was replayed, or whose proxies
-// ended.
+// For the operator: the job as it was accepted, and its last kMostAttempts attempts. `max_attempts`
+// may be as many, so a job has more only if it was replayed, or if proxies ended that had it.
 inline constexpr std::size_t kMostAttempts = 1000;
 struct Inspect {
   jobs::JobId id;

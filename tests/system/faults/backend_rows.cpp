@@ -96,24 +96,10 @@ Row ejects(const std::string& fault, Words words, Words words_to_head) {
 // Others, who ask for nothing but what is good, where one of two servers does this to all of them:
 // once the first have lost an answer by it, none does. The time is one that a busy machine keeps.
 Row breaks_for_others(const std::string& fault) {
-  const auto is_later = [](Client client) { return client.number >= kClients; };
   const bool is_waited_for = fault.starts_with("stalls");
   Row row = asks("good", {"200"}, {}, with_response_timeout(is_waited_for ? 2000 : 10'000));
   row.name = "one of two servers " + fault;
-  row.settings.more_backends = 1;
-  row.settings.last_always = fault;
-  row.settings.changes["app"]["ejection"] = {{"consecutive_failures", 1}, {"base_ms", 300'000}};
-  row.allows = [is_later](Client client, const std::string& word) {
-    const Words at_first{"200", "aborted", "502", "504"};
-    return is_later(client) ? word == "200" : is_among(at_first, word);
-  };
-  row.besides = [](Stand& stand) -> std::string {
-    const double ejections = stand.scrape().sum("spillway_server_ejections_total");
-    return ejections == 1 ? "" : "not one server was ejected";
-  };
-  row.at_peers.rounds = 2;
-  row.at_peers.is_other = is_later;
-  return row;
+  return beside_one_that(fault, std::move(row), "200", {"aborted", "502", "504"});
 }
 
 // The same where it is the only one: its circuit opens, and what comes then is refused at once.

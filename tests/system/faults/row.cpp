@@ -134,6 +134,24 @@ Result play(const Row& row) {
   return result;
 }
 
+Row beside_one_that(const std::string& fault, Row row, const std::string& good,
+                    std::vector<std::string> at_first) {
+  const auto is_later = [](Client client) { return client.number >= kClients; };
+  row.settings.more_backends = 1;
+  row.settings.last_always = fault;
+  row.settings.changes["app"]["ejection"] = {{"consecutive_failures", 1}, {"base_ms", 300'000}};
+  row.allows = [=, words = std::move(at_first)](Client client, const std::string& word) {
+    return word == good || (!is_later(client) && std::ranges::find(words, word) != words.end());
+  };
+  row.besides = [](Stand& stand) -> std::string {
+    const double ejections = stand.scrape().sum("spillway_server_ejections_total");
+    return ejections == 1 ? "" : "not one server was ejected";
+  };
+  row.at_peers.rounds = 2;
+  row.at_peers.is_other = is_later;
+  return row;
+}
+
 std::function<bool(Client, const std::string&)> any_of(std::vector<std::string> words) {
   return [words = std::move(words)](Client, const std::string& word) {
     return std::ranges::find(words, word) != words.end();

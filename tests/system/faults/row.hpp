@@ -83,6 +83,11 @@ Result play(const Row& row);
 // Everything but those with a word of this list is in order.
 std::function<bool(Client, const std::string&)> any_of(std::vector<std::string> words);
 
+// The row of others where one of two servers does `fault` to all: it is ejected. Until then they
+// may see `at_first`, and from the second round on `good` alone.
+Row beside_one_that(const std::string& fault, Row row, const std::string& good,
+                    std::vector<std::string> at_first);
+
 std::vector<Row> backend_rows();
 std::vector<Row> connection_rows();
 std::vector<Row> client_rows();

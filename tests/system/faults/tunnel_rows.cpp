@@ -63,22 +63,9 @@ Row vanish_from_events() {
 // Others, where one of two servers closes each stream at once: when the first have lost one by it,
 // none does.
 Row close_at_once() {
-  const auto is_later = [](Client client) { return client.number >= kClients; };
   Row row = events("events-end", {"aborted"});
   row.name = "one of two servers closes event streams at once";
-  row.settings.more_backends = 1;
-  row.settings.last_always = "events-close";
-  row.settings.changes["app"]["ejection"] = {{"consecutive_failures", 1}, {"base_ms", 300'000}};
-  row.allows = [is_later](Client client, const std::string& word) {
-    return word == "ended" || (word == "aborted" && !is_later(client));
-  };
-  row.besides = [](Stand& stand) -> std::string {
-    const double ejections = stand.scrape().sum("spillway_server_ejections_total");
-    return ejections == 1 ? "" : "not one server was ejected";
-  };
-  row.at_peers.rounds = 2;
-  row.at_peers.is_other = is_later;
-  return row;
+  return beside_one_that("events-close", std::move(row), "ended", {"aborted"});
 }
 
 // Places for a quarter of them.

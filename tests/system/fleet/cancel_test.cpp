@@ -7,17 +7,8 @@
 
 using namespace spillway;
 using namespace spillway::support;
-using nlohmann::json;
 
 namespace {
-
-constexpr std::chrono::milliseconds kLease{600'000};
-
-json with_one_slot(const std::string& url) {
-  json settings = fleet_settings(url, kLease, 1);
-  settings["dispatch"] = {{"concurrency", 1}};
-  return settings;
-}
 
 // The one that has joined first has all of the cap.
 struct Shops {
@@ -28,9 +19,9 @@ struct Shops {
 
   Postgres postgres;
   const std::string url = postgres.create_database();
-  Member holder{"holder", 0, with_one_slot(url)};
+  Member holder{"holder", 0, with_one_slot(url, 1)};
   bool has_share = comes_to_share(url, "1");
-  Member other{"other", 0, with_one_slot(url)};
+  Member other{"other", 0, with_one_slot(url, 1)};
 };
 
 }  // namespace

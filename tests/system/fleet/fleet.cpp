@@ -149,6 +149,12 @@ json fleet_settings(const std::string& url, std::chrono::milliseconds lease,
                             {"routes", json::array({order, live})}});
 }
 
+json with_one_slot(const std::string& url, std::size_t concurrency) {
+  json settings = fleet_settings(url, std::chrono::minutes(10), concurrency);
+  settings["dispatch"] = {{"concurrency", 1}};
+  return settings;
+}
+
 bool comes_to_share(const std::string& url, const std::string& parts) {
   for (const Deadline deadline; !deadline.passed();) {
     const std::string now =

@@ -90,6 +90,9 @@ nlohmann::json fleet_settings(const std::string& url, std::chrono::milliseconds 
                               std::size_t concurrency,
                               const nlohmann::json& limits = nlohmann::json::object());
 
+// The same with one slot for each proxy, and a lease that does not end within a test.
+nlohmann::json with_one_slot(const std::string& url, std::size_t concurrency);
+
 // False: the proxies on the database never came to hold these parts of that route's `concurrency`,
 // in the order in which they have joined.
 bool comes_to_share(const std::string& url, const std::string& parts);

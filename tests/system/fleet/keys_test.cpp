@@ -92,7 +92,7 @@ TEST_CASE("a request that one proxy answers another one does not write down") {
   CHECK_MESSAGE(shops.ask(shops.one).status() == 202, "the job's");
 }
 
-TEST_CASE("what a proxy that is killed had in hand is in nobody's once its lease is over") {
+TEST_CASE("a key that a killed proxy had in hand is free once its lease is over") {
   Shops shops("overloaded");
   RawClient first(shops.one.proxy.port());
   first.send(post("/order", "x", kKey));

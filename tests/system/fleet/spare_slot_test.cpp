@@ -7,24 +7,11 @@
 
 using namespace spillway;
 using namespace spillway::support;
-using nlohmann::json;
-
-namespace {
-
-constexpr std::chrono::milliseconds kLease{600'000};
-
-json with_one_slot(const std::string& url) {
-  json settings = fleet_settings(url, kLease, 4);
-  settings["dispatch"] = {{"concurrency", 1}};
-  return settings;
-}
-
-}  // namespace
 
 TEST_CASE("a job for which its proxy gets no slot is done by one that has a slot, uncounted") {
   Postgres postgres;
   const std::string url = postgres.create_database();
-  Member busy("busy", 0, with_one_slot(url)), idle("idle", 0, with_one_slot(url));
+  Member busy("busy", 0, with_one_slot(url, 4)), idle("idle", 0, with_one_slot(url, 4));
   RawClient live(busy.proxy.port());
   live.send(get("/live"));
   REQUIRE(busy.backend.comes_to_hold(1));

@@ -73,7 +73,7 @@ TEST_CASE("without descriptors accepting waits idly and goes on by itself") {
   CHECK_FALSE(last.has_bytes(500ms));
   CHECK(processor_time(process) - before < (kSanitized ? 300ms : 150ms));
 
-  // Whoever has a request under way is served.
+  // Requests under way are served.
   go.set();
   for (RawClient& client : warm) CHECK(client.read_response().status() == 200);
   for (RawClient& client : held) CHECK(client.read_response().status() == 200);
@@ -81,7 +81,8 @@ TEST_CASE("without descriptors accepting waits idly and goes on by itself") {
   CHECK(value_of(metrics, kPauses) >= 1);
 
   // Those that leave let others in, and so do those that have been silent for a second, and a limit
-  // that is raised. Who is accepted when there is none left for the upstream either is told so.
+  // that is raised. A client that is accepted while no descriptor is left for the upstream gets a
+  // 503.
   warm.clear();
   held.clear();
   const auto is_answered = [](RawClient& client) {

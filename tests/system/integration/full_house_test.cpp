@@ -43,7 +43,13 @@ json house(json limits = json::object()) {
   return never_shed({{"limits", all}});
 }
 
-// Whoever comes is let in before long.
+json house_of_one_worker() {
+  json all = house();
+  all["workers"] = 1;
+  return all;
+}
+
+// A newcomer is let in before long.
 bool lets_in(const ProxyUnderTest& proxy) {
   RawClient newcomer(proxy.port());
   newcomer.send("BAD\r\n\r\n");  // answered at once
@@ -58,6 +64,14 @@ int ended(std::deque<RawClient>& clients) {
 }
 
 const std::string kOwn = "OPTIONS *" + kHost + "Max-Forwards: 0\r\n\r\n";
+
+// Clients that have been answered hold all places.
+std::list<RawClient> filled(const ProxyUnderTest& proxy) {
+  std::list<RawClient> asking;
+  for (int n = 0; n < kMost; ++n)
+    CHECK(asking.emplace_back(proxy.port()).ask(kOwn).status() == 200);
+  return asking;
+}
 
 // Each asks again and again until then, and is answered each time. Those that are let go with their
 // answer leave.
@@ -106,9 +120,7 @@ TEST_CASE("in a full house of clients that ask again and again one leaves for ea
   SUBCASE("our own") { requests = {kOwn}; }
   SUBCASE("pipelined") { requests = {relayed, kOwn, relayed}; }
   CAPTURE(requests.size());
-  std::list<RawClient> asking;
-  for (int n = 0; n < kMost; ++n)
-    CHECK(asking.emplace_back(proxy.port()).ask(kOwn).status() == 200);
+  std::list<RawClient> asking = filled(proxy);
   std::deque<RawClient> newcomers;
   for (int come = 1; come <= 3; ++come) {
     newcomers.emplace_back(proxy.port()).send(relayed);
@@ -180,12 +192,8 @@ TEST_CASE("in a full house a response is not lost by a request that came behind 
 TEST_CASE("in a full house those that never ask take no more places than a burst") {
   constexpr std::size_t kBurst = 4;
   CountingBackend backend({});
-  nlohmann::json settings = house();
-  settings["workers"] = 1;
-  const ProxyUnderTest proxy(backend.address(), settings);
-  std::list<RawClient> asking;
-  for (int n = 0; n < kMost; ++n)
-    CHECK(asking.emplace_back(proxy.port()).ask(kOwn).status() == 200);
+  const ProxyUnderTest proxy(backend.address(), house_of_one_worker());
+  std::list<RawClient> asking = filled(proxy);
   std::deque<RawClient> silent;
   for (int n = 0; n < 2 * kMost; ++n) silent.emplace_back(proxy.port());
   const Deadline while_they_come(4s);
@@ -197,12 +205,8 @@ TEST_CASE("in a full house those that never ask take no more places than a burst
 TEST_CASE("in a full house those that ask a slow route take no more places than a burst") {
   constexpr std::size_t kBurst = 4;
   CountingBackend backend({.service = 6s});
-  nlohmann::json settings = house();
-  settings["workers"] = 1;
-  const ProxyUnderTest proxy(backend.address(), settings);
-  std::list<RawClient> asking;
-  for (int n = 0; n < kMost; ++n)
-    CHECK(asking.emplace_back(proxy.port()).ask(kOwn).status() == 200);
+  const ProxyUnderTest proxy(backend.address(), house_of_one_worker());
+  std::list<RawClient> asking = filled(proxy);
   std::deque<RawClient> slow;
   for (int n = 0; n < 2 * kMost; ++n) slow.emplace_back(proxy.port()).send(get("/"));
   const Deadline while_they_wait(3s);

@@ -39,7 +39,7 @@ struct Two : Fleet {
 
 }  // namespace
 
-TEST_CASE("a key that nobody knows is free where nobody shares the store, however often") {
+TEST_CASE("an unknown key is free for a proxy that shares the store with no other, each time") {
   each_store([](UnderTest& store) {
     const Epoch epoch = store.join();
     for (int n = 0; n < 2; ++n) {

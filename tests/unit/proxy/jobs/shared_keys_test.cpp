@@ -210,7 +210,7 @@ TEST_CASE("what was let go while the store failed is let go once it is there aga
   CHECK(desk.board.becomes({}));
 }
 
-TEST_CASE("nothing is told of what is written down, nor where nobody shares the store") {
+TEST_CASE("no key is let go that is written down, nor one in a store that is not shared") {
   SUBCASE("written down") {
     Desk desk;
     KeyInFlight key;
