@@ -98,7 +98,9 @@ Task<Deferral::KeyState> Deferral::take_key() {
   const config::Route& route = request_.config().routes[index(request_.classification.route)];
   const jobs::Digest scope = jobs::scope_of(route.name, principal(), *key.key);
   const bool is_taken = key_.take(services_.jobs->keys_in_flight(), scope, KeyUse::live);
-  store::Command question = store::KnowsKey{.scope = scope, .takes = is_taken};
+  const bool is_shared = is_taken && services_.jobs->is_available();
+  if (is_shared) key_.share();
+  store::Command question = store::KnowsKey{.scope = scope, .takes = is_shared};
   const std::optional<store::Command> answer = co_await ask(std::move(question));
   const auto* const told = answer ? &std::get<store::KnowsKey>(*answer) : nullptr;
   const bool is_known = told != nullptr && told->is_known;

@@ -5,7 +5,8 @@
 
 namespace spillway::proxy {
 
-KeyInFlight::KeyInFlight(KeyInFlight&& other) noexcept : scope_(other.scope_), use_(other.use_) {
+KeyInFlight::KeyInFlight(KeyInFlight&& other) noexcept
+    : scope_(other.scope_), use_(other.use_), is_shared_(other.is_shared_) {
   if (!other.is_held()) return;
   keys_ = std::exchange(other.keys_, nullptr);
   KeysInFlight::Shard& shard = keys_->shard_of(scope_);
@@ -25,6 +26,7 @@ bool KeyInFlight::take(KeysInFlight& keys, const jobs::Digest& scope, KeyUse use
   keys_ = &keys;
   scope_ = scope;
   use_ = use;
+  is_shared_ = false;
   shard.held.push_back(*this);
   return true;
 }
@@ -37,7 +39,7 @@ void KeyInFlight::release() {
     const std::lock_guard lock(shard.mutex);
     shard.held.erase(shard.held.iterator_to(*this));
   }
-  if (use_ == KeyUse::written_down || !keys->is_shared_.load(std::memory_order_relaxed)) return;
+  if (!is_shared_ || !keys->is_shared_.load(std::memory_order_relaxed)) return;
   keys->let_go(scope_);
   if (keys->tell_) keys->tell_();
 }

@@ -3,7 +3,8 @@
 //
 // Where other proxies share the store, a request that is answered live has its key there, too
 // (store::KnowsKey). When it ends, the store is told; only keys that no request here has by then,
-// since what has one tells of it itself.
+// since what has one tells of it itself. What the store was not asked for is not kept to be told:
+// so keys that are let go do not pile up while it is away.
 //
 // A request that is answered live has its key alone. Any number of requests may be written down
 // with one key at a time, since the store tells them apart. An entry is part of the request that
@@ -43,6 +44,8 @@ class KeyInFlight : public boost::intrusive::list_base_hook<> {
 
   // False: another request has the key, and this one holds none.
   bool take(KeysInFlight& keys, const jobs::Digest& scope, KeyUse use);
+  // The store is asked to take it, too, and is told when this one ends.
+  void share() { is_shared_ = true; }
   void release();
   bool is_held() const { return keys_ != nullptr; }
 
@@ -52,6 +55,7 @@ class KeyInFlight : public boost::intrusive::list_base_hook<> {
   KeysInFlight* keys_ = nullptr;  // null: it holds none
   jobs::Digest scope_{};
   KeyUse use_ = KeyUse::live;
+  bool is_shared_ = false;
 };
 
 class KeysInFlight {

@@ -138,7 +138,9 @@ struct Desk {
     REQUIRE(asked.over.wait());
   }
   bool take(KeyInFlight& key, KeyUse use = KeyUse::live) {
-    return key.take(queue.keys_in_flight(), kKey, use);
+    if (!key.take(queue.keys_in_flight(), kKey, use)) return false;
+    if (use == KeyUse::live) key.share();
+    return true;
   }
 
   Weather weather;
@@ -210,11 +212,19 @@ TEST_CASE("what was let go while the store failed is let go once it is there aga
   CHECK(desk.board.becomes({}));
 }
 
-TEST_CASE("no key is let go that is written down, nor one in a store that is not shared") {
+TEST_CASE("no key is let go that is not in the store for its request") {
   SUBCASE("written down") {
     Desk desk;
     KeyInFlight key;
     REQUIRE(desk.take(key, KeyUse::written_down));
+    key.release();
+    desk.asker();
+    CHECK(desk.board.let_gos() == 0);
+  }
+  SUBCASE("that the store was not asked for") {
+    Desk desk;
+    KeyInFlight key;
+    REQUIRE(key.take(desk.queue.keys_in_flight(), kKey, KeyUse::live));
     key.release();
     desk.asker();
     CHECK(desk.board.let_gos() == 0);
