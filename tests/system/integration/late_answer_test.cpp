@@ -147,7 +147,8 @@ TEST_CASE("an attempt that is late and then fails is one failure of its server")
   for (const std::string& late : answers) {
     CAPTURE(late);
     LateBackend backend(late);
-    const ProxyUnderTest proxy(late_settings({backend.peer.address()}));
+    const ProxyUnderTest proxy(
+        late_settings({backend.peer.address()}, json::object(), {{"max_attempts", 1}}));
     const auto of_server = [&](const std::string& family, const std::string& more = "") {
       return "spillway_server_" + family + "{upstream=\"app\",server=\"" + backend.peer.address() +
              "\"" + more + "}";

@@ -50,7 +50,7 @@ json page_of(const ProxyProcess& proxy) {
 TEST_CASE(
     "a limit that stands at its max while more is offered is an event, a metric and in /state") {
   CountingBackend backend({.service = 20ms});
-  json settings = never_shed({{"dispatch", {{"concurrency", {{"max", 2}, {"initial", 2}}}}},
+  json settings = never_shed({{"dispatch", {{"concurrency", {{"min", 2}, {"max", 2}}}}},
                               {"log", {{"level", "info"}}}});
   ProxyProcess proxy(configuration({backend.address()}, settings));
   const auto metric = [&] {
