@@ -3,11 +3,11 @@
 #
 #   bench/profile.sh
 #
-# A first build counts what it executes under the workloads of bench/cost and before cache hits (a
-# minute); the second one is compiled with these counts: what is executed often is put together and
-# inlined. The counts stay in build/profile. They fit this compiler and this commit.
+# A first build counts what it executes under the workloads of bench/cost and before cache hits,
+# for three minutes; the second one is compiled with these counts: what is executed often is put
+# together and inlined. The counts stay in build/profile. They fit this compiler and this commit.
 #
-# It takes twice as long as a release build. bench/cost/README.md says what it saves.
+# It takes twice as long as a release build, and two cores. bench/cost/README.md says what it saves.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
