@@ -1,12 +1,12 @@
 # What bench/run and bench/gate share. Sourced from the root of the repository, with $programs set
-# to the folder of the programs or empty; then they are built, into build/bench. $needed: which;
-# unset: those that measure.
+# to the folder of the programs or empty; then they are built, into build/bench, or with $preset
+# set to profiled by profile.sh. $needed: which; unset: those that measure.
 if [[ ! -v needed ]]; then needed=(spillway spillway-bench-{relay,idle,overload}); fi
 if [[ -z $programs ]]; then
   docker/install-deps.sh develop >&2
-  cmake --preset bench >&2
-  cmake --build --preset bench --target "${needed[@]}" >&2
-  programs=build/bench
+  if [[ ${preset:=bench} == profiled ]]; then bench/profile.sh >&2; else cmake --preset bench >&2; fi
+  cmake --build --preset "$preset" --target "${needed[@]}" >&2
+  programs=build/$preset
 fi
 for each in "${needed[@]}"; do
   if [[ ! -x $programs/$each ]]; then
@@ -34,8 +34,14 @@ describe_run() { # quick: 0 or not, [versions of more programs: ,"name":"version
     "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$commit" "$quick" "$cpu" "$(nproc)" "$(uname -r)"
   printf '"congestion_control":"%s",' "$(cat /proc/sys/net/ipv4/tcp_congestion_control)"
   printf '"load_average":%s,"versions":{"spillway":"%s","haproxy":"%s","nginx":"%s","wrk":"%s"%s}}\n' \
-    "$(cut -d' ' -f1 /proc/loadavg)" "$(first_version "$programs/spillway" version)" \
+    "$(cut -d' ' -f1 /proc/loadavg)" "$(spillway_version)" \
     "$(first_version haproxy -v)" "$(first_version nginx -v)" "$(first_version wrk -v)" "${2:-}"
+}
+
+spillway_version() {
+  local how=
+  if "$programs/spillway" version | grep -q 'by a profile$'; then how=' (profiled)'; fi
+  printf '%s%s' "$(first_version "$programs/spillway" version)" "$how"
 }
 
 # The first dotted number in a program's output: its version.

@@ -27,6 +27,7 @@ const std::vector<std::string> kScripts{"run.sh",
                                         "bench/jobs/run.sh",
                                         "bench/micro/run.sh",
                                         "bench/overload/run.sh",
+                                        "bench/profile.sh",
                                         "bench/run",
                                         "docker/install-deps.sh"};
 
@@ -101,7 +102,7 @@ TEST_CASE("every preset that a script names exists") {
   }
   for (const std::string file :
        {"run.sh", "test.sh", ".ci/run", ".ci/nightly", "docker/Dockerfile", "README.md",
-        "bench/micro/run.sh", "bench/build.sh", "bench/cost/run.sh", "tests/fuzz/run.sh"}) {
+        "bench/micro/run.sh", "bench/build.sh", "bench/cost/run.sh", "bench/profile.sh", "tests/fuzz/run.sh"}) {
     for (const std::string& name : matches(read(file), "--preset ([a-z]+)")) {
       CAPTURE(file);
       CHECK_MESSAGE(known.count(name) == 1, "unknown preset " << name);
