@@ -9,6 +9,10 @@
 #
 # It takes twice as long as a release build, and two cores. bench/cost/README.md says what it saves.
 set -euo pipefail
+if (($# > 0)); then
+  sed -n '/^#   /s/^# *//p' "$0" >&2
+  exit 2
+fi
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 docker/install-deps.sh develop

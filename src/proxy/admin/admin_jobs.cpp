@@ -1,12 +1,16 @@
 #include "proxy/admin/admin_jobs.hpp"
 
 #include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "proxy/admin/job_report.hpp"
 #include "proxy/admin/json_members.hpp"
+#include "proxy/jobs/withdrawals.hpp"
 
 namespace spillway::proxy {
 
@@ -56,10 +60,8 @@ std::optional<std::uint64_t> count_of(const Change& step, std::uint64_t count) {
   return count;
 }
 
-// How many jobs the command changed; nullopt: there is nothing to say of it.
+// How many jobs a replay or purge changed; nullopt: there is nothing to say of it.
 std::optional<std::uint64_t> changed_by(const store::Command& command) {
-  if (const auto* const cancel = std::get_if<store::Cancel>(&command))
-    return cancel->is_done ? 1 : 0;
   if (const auto* const replay = std::get_if<store::Replay>(&command))
     return count_of(*replay, replay->jobs.size());
   if (const auto* const purge = std::get_if<store::Purge>(&command))
@@ -155,15 +157,20 @@ AdminJobs::Page AdminJobs::change(const AdminRequest& request, JobsPath path, st
 }
 
 AdminJobs::Page AdminJobs::cancel(jobs::JobId id, std::string client) {
-  store::Filter filter;
-  filter.id = id;
-  store::Command command = store::Cancel{
-      .id = id, .cause = jobs::Cause::cancelled_by_operator, .was = std::nullopt, .is_done = false};
-  StoreDesk::Then then =
-      audited({observe::JobChange::Kind::cancelled, std::move(client), filter, 0});
-  const StoreDesk::Answer answer = co_await desk_.ask(std::move(command), std::move(then));
-  if (!answer.call) co_return not_executed(answer.result);
-  const auto& cancelled = answer.call->as<store::Cancel>();
+  store::Cancel cancelled;
+  for (std::size_t n = 0;; ++n) {
+    store::Command command = store::Cancel{.id = id,
+                                           .cause = jobs::Cause::cancelled_by_operator,
+                                           .was = std::nullopt,
+                                           .is_done = false};
+    StoreDesk::Then then = cancel_audited(id, client, n);
+    const StoreDesk::Answer answer = co_await desk_.ask(std::move(command), std::move(then));
+    if (!answer.call) co_return not_executed(answer.result);
+    cancelled = answer.call->as<store::Cancel>();
+    if (!cancelled.is_elsewhere || n == kCancelAgain.size()) break;
+    asio::steady_timer timer(co_await asio::this_coro::executor, kCancelAgain[n]);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
   if (!cancelled.was) co_return no_such_job();
   if (cancelled.is_elsewhere) {
     co_return admin_problem(status::conflict,
@@ -217,6 +224,21 @@ AdminJobs::Page AdminJobs::purge(JobsChange what, std::string client) {
     step.after = done.next;
   } while (step.after && purged < what.limit);
   co_return json_page({{"dry_run", what.is_dry_run}, {"count", purged}});
+}
+
+// One line for all tries, of which this is the nth. What another proxy has cancelled meanwhile it
+// was told to.
+StoreDesk::Then AdminJobs::cancel_audited(jobs::JobId id, std::string client, std::size_t n) const {
+  observe::JobChange change{observe::JobChange::Kind::cancelled, std::move(client), {}, 0};
+  change.filter.id = id;
+  return [changed = source_.changed, change = std::move(change), n](const StoreCall& call) mutable {
+    const auto& cancel = call.as<store::Cancel>();
+    const bool goes_on = cancel.is_elsewhere && n < kCancelAgain.size();
+    if (goes_on || !changed) return;
+    const bool is_done_elsewhere = n > 0 && cancel.was == jobs::JobState::cancelled;
+    change.count = cancel.is_done || is_done_elsewhere ? 1 : 0;
+    changed(change);
+  };
 }
 
 StoreDesk::Then AdminJobs::audited(observe::JobChange change) const {

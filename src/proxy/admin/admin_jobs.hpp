@@ -55,6 +55,7 @@ class AdminJobs {
   Page cancel(jobs::JobId id, std::string client);
   Page replay(JobsChange what, std::string client);
   Page purge(JobsChange what, std::string client);
+  StoreDesk::Then cancel_audited(jobs::JobId id, std::string client, std::size_t n) const;
   StoreDesk::Then audited(observe::JobChange change) const;
 
   JobsSource source_;

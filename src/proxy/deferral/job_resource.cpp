@@ -1,6 +1,5 @@
 #include "proxy/deferral/job_resource.hpp"
 
-#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "jobs/time_text.hpp"
 #include "proxy/deferral/store_question.hpp"
 #include "proxy/jobs/job_queue.hpp"
+#include "proxy/jobs/withdrawals.hpp"
 
 namespace spillway::proxy {
 
@@ -28,11 +28,6 @@ Fault answered(std::uint16_t status, StaticText detail) {
 }
 
 Fault no_such_job() { return answered(404, "There is no such job, or it was forgotten."); }
-
-// After which a cancel of a job that another proxy has in hand is tried again: that one is told
-// within 100 ms, and its workers look each 50 ms.
-constexpr std::array<Milliseconds, 4> kCancelAgain{Milliseconds{100}, Milliseconds{100},
-                                                   Milliseconds{200}, Milliseconds{400}};
 
 // Among lines that end in CRLF.
 bool has_line(std::string_view lines, std::string_view name) {

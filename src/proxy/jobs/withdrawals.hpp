@@ -5,6 +5,7 @@
 // the store how the job ended. A job can be withdrawn until its worker closes it, once.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <map>
@@ -12,10 +13,16 @@
 #include <optional>
 #include <vector>
 
+#include "base/time.hpp"
 #include "jobs/job.hpp"
 #include "proxy/jobs/store_call.hpp"
 
 namespace spillway::proxy {
+
+// After which a cancel of a job that another proxy has in hand is tried again: that one is told
+// within 100 ms, and its workers look each 50 ms.
+inline constexpr std::array<Milliseconds, 4> kCancelAgain{Milliseconds{100}, Milliseconds{100},
+                                                          Milliseconds{200}, Milliseconds{400}};
 
 class Withdrawals {
  public:

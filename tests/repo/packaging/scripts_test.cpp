@@ -100,9 +100,9 @@ TEST_CASE("every preset that a script names exists") {
   for (const auto& preset : presets.at("configurePresets")) {
     known.insert(preset.at("name").get<std::string>());
   }
-  for (const std::string file :
-       {"run.sh", "test.sh", ".ci/run", ".ci/nightly", "docker/Dockerfile", "README.md",
-        "bench/micro/run.sh", "bench/build.sh", "bench/cost/run.sh", "bench/profile.sh", "tests/fuzz/run.sh"}) {
+  for (const std::string file : {"run.sh", "test.sh", ".ci/run", ".ci/nightly", "docker/Dockerfile",
+                                 "README.md", "bench/micro/run.sh", "bench/build.sh",
+                                 "bench/cost/run.sh", "bench/profile.sh", "tests/fuzz/run.sh"}) {
     for (const std::string& name : matches(read(file), "--preset ([a-z]+)")) {
       CAPTURE(file);
       CHECK_MESSAGE(known.count(name) == 1, "unknown preset " << name);
@@ -122,6 +122,7 @@ TEST_CASE("bad usage is refused with status 2 before anything is installed or bu
                                     "bench/demo/show.sh /nonexistent",
                                     "bench/micro/run.sh --nonsense",
                                     "bench/micro/run.sh --quick --quick",
+                                    "bench/profile.sh --nonsense",
                                     "bench/run --nonsense",
                                     "bench/gate --nonsense",
                                     "bench/waiting/run.sh --nonsense",

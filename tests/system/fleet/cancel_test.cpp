@@ -1,14 +1,23 @@
-// A client cancels a job at another proxy than the one that has it in hand.
+// A client or an operator cancels a job at another proxy than the one that has it in hand.
 #include <doctest/doctest.h>
 
 #include "support/proxy_under_test.hpp"
 #include "support/raw_client.hpp"
 #include "system/fleet/fleet.hpp"
+#include "system/integration/jobs_operator.hpp"
 
 using namespace spillway;
 using namespace spillway::support;
+using nlohmann::json;
 
 namespace {
+
+const std::string kCancelled = R"("event":"jobs_cancelled","client":"127.0.0.1","count":)";
+
+json with_log(json settings) {
+  settings["log"] = {{"level", "info"}};
+  return settings;
+}
 
 // The one that has joined first has all of the cap.
 struct Shops {
@@ -21,7 +30,8 @@ struct Shops {
   const std::string url = postgres.create_database();
   Member holder{"holder", 0, with_one_slot(url, 1)};
   bool has_share = comes_to_share(url, "1");
-  Member other{"other", 0, with_one_slot(url, 1)};
+  Member other{"other", 0, with_log(with_one_slot(url, 1))};
+  Operator desk{other.proxy.admin_port()};
 };
 
 }  // namespace
@@ -35,9 +45,19 @@ TEST_CASE("a job that waits for a slot is cancelled at whichever proxy its clien
   const std::string location = shops.holder.order();
   REQUIRE(shops.holder.metric_becomes("spillway_jobs_in_hand", 1));
   REQUIRE(shops.other.state_of(location) == "leased");
-  const Message answer = shops.cancel(location);
-  CAPTURE(answer.body);
-  CHECK(answer.status() == 200);
+  SUBCASE("by its client") {
+    const Message answer = shops.cancel(location);
+    CAPTURE(answer.body);
+    CHECK(answer.status() == 200);
+  }
+  SUBCASE("by an operator, with one line in the log") {
+    const std::string id = id_of(location);
+    shops.desk.post("/jobs/" + id + "/cancel");
+    ChildProcess& process = shops.other.proxy.process();
+    CHECK(process.wait_for_output(kCancelled + R"(1,"filter":{"id":")" + id.substr(0, 16) + "\"}"));
+    const std::string lines = process.out() + process.err();
+    CHECK(lines.find(kCancelled) == lines.rfind(kCancelled));
+  }
   CHECK(shops.other.state_of(location) == "cancelled");
   CHECK(shops.cancel(location).status() == 200);
   shops.holder.backend.answer_all();
@@ -45,15 +65,24 @@ TEST_CASE("a job that waits for a slot is cancelled at whichever proxy its clien
   CHECK_MESSAGE(shops.holder.backend.came().size() == 1, "the live one");
 }
 
-TEST_CASE("one that was sent is not, and the client is told") {
+TEST_CASE("a job that was sent is not cancelled, and its client and its operator are told") {
   Shops shops;
   REQUIRE(shops.has_share);
   const std::string location = shops.holder.order();
   REQUIRE(shops.holder.backend.comes_to_hold(1));
-  const Message answer = shops.cancel(location);
-  CAPTURE(answer.body);
-  CHECK(answer.status() == 409);
-  CHECK(answer.body.find("Another proxy") != std::string::npos);
+  SUBCASE("its client") {
+    const Message answer = shops.cancel(location);
+    CAPTURE(answer.body);
+    CHECK(answer.status() == 409);
+    CHECK(answer.body.find("Another proxy") != std::string::npos);
+  }
+  SUBCASE("its operator") {
+    const Message answer = shops.desk.ask("POST", "/jobs/" + id_of(location) + "/cancel", "{}");
+    CAPTURE(answer.body);
+    CHECK(answer.status() == 409);
+    CHECK(answer.body.find("another proxy") != std::string::npos);
+    CHECK(shops.other.proxy.process().wait_for_output(kCancelled + "0"));
+  }
   shops.holder.backend.answer_all();
   for (const Deadline deadline;
        shops.other.state_of(location) != "succeeded" && !deadline.passed();) {
