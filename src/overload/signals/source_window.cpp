@@ -15,9 +15,21 @@ constexpr double kMostLeft = 0.5;
 // Of all answers, those of others are this part at least: what has more is the upstream, or a few
 // cheap answers of others would hide that it fails.
 constexpr std::uint64_t kPartOfOthers = 4;
+// A client or tenant that asks for what fails may ask as often as it likes. Beside one it takes
+// some others, and more than a few answers: with an address of a balancer's, which has all clients
+// behind it, health checks of other machines would hide that the upstream fails.
+constexpr std::uint64_t kPartBesideClients = 32;
+constexpr std::size_t kSomeOthers = 3;
 // Of sources that explain the same errors the first kind is named unless its requests are so many
 // times the fewest: it may share a bucket.
 constexpr std::uint64_t kNearly = 2;
+
+// Of so many answers; `sources` with the one that is to be left out.
+std::uint64_t least_of_others(std::size_t kind, std::uint64_t finished, std::size_t sources) {
+  const bool is_of_clients = kind == static_cast<std::size_t>(SourceKind::client) ||
+                             kind == static_cast<std::size_t>(SourceKind::tenant);
+  return finished / (is_of_clients && sources > kSomeOthers ? kPartBesideClients : kPartOfOthers);
+}
 
 }  // namespace
 
@@ -56,7 +68,8 @@ SourceWindow::Totals SourceWindow::totals_of(std::size_t kind) const {
 // The source without which, and those so far, the error rate is lowest, if the rest can be judged.
 bool SourceWindow::add_worst(Omission& so_far, const Totals& all, std::uint64_t enough) const {
   const auto end = so_far.buckets.begin() + static_cast<std::ptrdiff_t>(so_far.sources);
-  const std::uint64_t least = std::max(enough, all.finished / kPartOfOthers);
+  const std::uint64_t least =
+      std::max(enough, least_of_others(so_far.kind, all.finished, all.sources - so_far.sources));
   std::optional<Omission> best;
   for (std::size_t bucket = 0; bucket < SourceCounts::kBuckets; ++bucket) {
     const Count& count = sum_[so_far.kind][bucket];

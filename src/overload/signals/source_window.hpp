@@ -36,7 +36,8 @@ class SourceWindow {
   // Of all kinds the sources whose omission lowers the error rate most; of those that lower it
   // alike the fewest, then those of the first kind, or of one with less than half of their
   // requests. Of k sources left out
-  // * the others have at least `enough` answers in the window, and a quarter of all;
+  // * the others have at least `enough` answers in the window, and a quarter of all; where three
+  //   clients or tenants are left, one in 32;
   // * the others are at least as many sources;
   // * at most 1 / (k + 1) of the error rate is left.
   // nullopt: no source stands out. At most 4 passes over the buckets of each kind.

@@ -31,15 +31,18 @@ void UpstreamCall::abandon() {
   RestOfResponse rest = rest_of_response();
   if (rest.has_ended()) return drop();
   std::optional<AbandonedRequest::AtWork> at_work;
-  // After a timeout nothing is learned: what is learned is for waits that it bounds.
-  if (!has_timed_out && current_.at_work_since && !admission_.announces_degrade()) {
-    at_work = {request_.classification.route, *current_.at_work_since,
-               !has_head && !expects_long_response(request_.head, request_.upgrade),
-               request_.upstream_config().response_timeout};
+  // Nothing is learned of a request that was not sent to its end, nor of one whose response the
+  // upstream was asked to make less of; nor after a timeout: what is learned is for waits that it
+  // bounds.
+  const bool learns = current_.at_work_since && !admission_.announces_degrade();
+  if (!has_timed_out) {
+    at_work = {request_.classification.route, current_.at_work_since.value_or(now),
+               request_.upstream_config().response_timeout, learns,
+               !has_head && !expects_long_response(request_.head, request_.upgrade)};
   }
   const TimePoint until = has_timed_out ? hold_ends(now) : response_expected_by(now);
   // Longer than was expected already: how much longer is not known.
-  if (at_work && until <= now)
+  if (at_work && learns && until <= now)
     request_.generation->hold_times.outlasted(at_work->route, now - at_work->since, now);
   if (until <= now) return drop();
   call_.ignore();

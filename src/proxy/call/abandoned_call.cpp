@@ -85,7 +85,7 @@ bool AbandonedCall::has_ended() {
   if (!request_.rest.awaits_head()) learn_head();
   if (next == RestOfResponse::Next::ended) learn_ended();
   // How long it takes can no longer be told.
-  if (next == RestOfResponse::Next::unknown) request_.at_work.reset();
+  if (next == RestOfResponse::Next::unknown && request_.at_work) request_.at_work->learns = false;
   if (next != RestOfResponse::Next::more_of_head) {
     received_ = 0;
     block_ = {};
@@ -137,32 +137,34 @@ bool AbandonedCall::goes_on_without_slot() {
 
 // Only if it took longer than usual: an upstream that sees its client leave may answer at once.
 void AbandonedCall::learn_head() {
-  if (!request_.at_work || !std::exchange(request_.at_work->owes_head, false)) return;
-  const auto [route, since, owes_head, timeout] = *request_.at_work;
+  if (!learns() || !std::exchange(request_.at_work->owes_head, false)) return;
+  const AbandonedRequest::AtWork& at_work = *request_.at_work;
   const TimePoint now = services_.now();
-  request_.generation->route_latency.record_unanswered(route, now - since, now);
+  request_.generation->route_latency.record_unanswered(at_work.route, now - at_work.since, now);
 }
 
 // Likewise.
 void AbandonedCall::learn_ended() {
   learn_head();
-  if (!request_.at_work) return;
-  const auto [route, since, owes_head, timeout] = *request_.at_work;
+  if (!learns()) return;
+  const AbandonedRequest::AtWork& at_work = *request_.at_work;
   const TimePoint now = services_.now();
-  request_.generation->hold_times.ended(route, now - since, now);
-  request_.generation->service_time.record_unanswered(route, now - since, now);
+  const Duration took = now - at_work.since;
+  request_.generation->hold_times.ended(at_work.route, took, now);
+  request_.generation->service_time.record_unanswered(at_work.route, took, now);
 }
 
 // The request has outlasted its hold; how long it would have taken is not known. Learns twice the
 // hold, as the hold itself is doubled: with less the learned time would rise too slowly.
 void AbandonedCall::learn_outlasted() {
-  if (!request_.at_work) return;
-  const auto [route, since, owes_head, timeout] = *request_.at_work;
+  if (!learns()) return;
+  const AbandonedRequest::AtWork& at_work = *request_.at_work;
+  const RouteId route = at_work.route;
   const TimePoint now = services_.now();
-  const Duration held = request_.until - since;
+  const Duration held = request_.until - at_work.since;
   request_.generation->hold_times.outlasted(route, held, now);
   request_.generation->service_time.record_unanswered(route, 2 * held, now);
-  if (owes_head) request_.generation->route_latency.record_unanswered(route, 2 * held, now);
+  if (at_work.owes_head) request_.generation->route_latency.record_unanswered(route, 2 * held, now);
 }
 
 bool AbandonedCall::mark_slot() {
@@ -174,10 +176,9 @@ bool AbandonedCall::mark_slot() {
 // While its head is awaited. Of one that was not sent as a whole it is not known, but for its
 // timeout: no other failure comes before the head.
 bool AbandonedCall::has_taken_long() const {
-  const auto& at_work = request_.at_work;
-  if (!at_work) return request_.failed_upstream.has_value();
-  return request_.generation->quiet_latency.is_late(at_work->route,
-                                                    services_.now() - at_work->since);
+  if (!learns()) return request_.failed_upstream.has_value();
+  return request_.generation->quiet_latency.is_late(request_.at_work->route,
+                                                    services_.now() - request_.at_work->since);
 }
 
 void AbandonedCall::wake_if_late(TimePoint now) {

@@ -46,8 +46,9 @@ struct AbandonedRequest {  // or an event stream, without a slot
   struct AtWork {
     RouteId route;
     TimePoint since;
-    bool owes_head = false;  // and the wait for it counts as latency
     Duration timeout{};
+    bool learns = true;      // how long it takes says how long others will
+    bool owes_head = false;  // likewise: the wait for it counts as latency
   };
 
   LocalGenerationPtr generation;  // keeps the others' owners alive; null: an event stream's
@@ -60,7 +61,7 @@ struct AbandonedRequest {  // or an event stream, without a slot
   RestOfResponse rest;
   Block block{};  // with what has come of a head, which `rest` has not read
   std::size_t received = 0;
-  std::optional<AtWork> at_work{};  // none: nothing is to be learned
+  std::optional<AtWork> at_work{};  // none: its slot is all that it may hold
   TunnelPermit permit{};            // of what it may become, or was
   observe::TunnelEnd permit_ends = observe::TunnelEnd::finished;
 };
@@ -97,6 +98,7 @@ class AbandonedCall final : public Swept {
   void give_slot_back();
   bool goes_on_without_slot();
   bool is_in_vain() const;
+  bool learns() const { return request_.at_work && request_.at_work->learns; }
   bool has_taken_long() const;
   void learn_head();
   void learn_ended();

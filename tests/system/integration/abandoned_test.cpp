@@ -23,10 +23,12 @@ constexpr Milliseconds kStaysOpen{500};
 constexpr Milliseconds kPastLeaving{2200};
 
 // Takes its time over each request, and sees nothing of a client that leaves. Of /early it sends
-// the head before the work, and nothing of it ends the connection.
+// the head before the work, and nothing of it ends the connection. Of a POST it begins with the
+// head.
 struct BusyBackend {
   ScriptedPeer peer{[this](PeerConnection& proxy) {
-    while (const auto request = proxy.read_request()) {
+    while (const auto request = proxy.read_head()) {
+      if (request->field("Spillway-Degrade")) ++degraded;
       const bool is_early = request->target() == "/early";
       most_at_work = std::max<int>(most_at_work, ++at_work);
       const bool has_begun =
@@ -36,12 +38,14 @@ struct BusyBackend {
       nothing.wait(Milliseconds{request->target() == "/dear" ? 250 : takes_ms.load()});
       --at_work;
       if (!has_begun || !proxy.send(is_early ? "done" : ok("done"))) return;
+      if (request->method() == "POST") return;
       if (is_early) nothing.wait(kStaysOpen);
     }
   }};
   std::atomic<int> takes_ms{10};
   std::atomic<int> at_work{0};
   std::atomic<int> most_at_work{0};
+  std::atomic<int> degraded{0};  // asked for less
 
   bool is_asked(std::size_t requests) const {
     return peer.wait_until([=](const auto& seen) { return seen.requests >= requests; });
@@ -107,8 +111,28 @@ TEST_CASE("thirty quick requests for each slow one that is abandoned do not free
   CHECK(backend.most_at_work <= kSlots);
 }
 
-// Each route is quick as far as is known, so that the slots of the first are given back after two
-// seconds, and those of the next ones would be too.
+// The routes are quick as far as is known. From now on their requests take longer than these come,
+// and each client leaves at once.
+void come_and_leave(const ProxyUnderTest& proxy, BusyBackend& backend,
+                    const std::vector<std::string>& paths,
+                    const std::vector<std::string>& requests) {
+  RawClient patient(proxy.port());
+  backend.takes_ms = 1;
+  for (const std::string& path : paths)
+    for (int n = 0; n < 30; ++n) CHECK(patient.ask(get(path)).body == "done");
+  backend.takes_ms = 8'000;
+  const Deadline while_they_come(3 * kPastLeaving);
+  for (std::size_t n = 0; !while_they_come.passed(); ++n) {
+    RawClient leaver(proxy.port());
+    leaver.send(requests[n % requests.size()]);
+    leaver.has_bytes(20ms);
+  }
+  CHECK(backend.most_at_work > kSlots);  // else this tests nothing
+  CHECK(backend.most_at_work <= 2 * kSlots);
+}
+
+// So that the slots of the first are given back after two seconds, and those of the next ones would
+// be too.
 TEST_CASE("long requests that are abandoned on several routes put no more than twice to work") {
   const std::vector<std::string> paths{"/one", "/two", "/three", "/four"};
   nlohmann::json settings = few_slots();
@@ -117,20 +141,35 @@ TEST_CASE("long requests that are abandoned on several routes put no more than t
         {{"name", path.substr(1)}, {"match", {{"path", path}}}, {"class", "P0"}});
   }
   BusyBackend backend;
-  backend.takes_ms = 1;
   const ProxyUnderTest proxy(backend.peer.address(), settings);
-  RawClient patient(proxy.port());
-  for (const std::string& path : paths)
-    for (int n = 0; n < 30; ++n) CHECK(patient.ask(get(path)).body == "done");
-  backend.takes_ms = 8'000;  // longer than they come
-  const Deadline while_they_come(3 * kPastLeaving);
-  for (std::size_t n = 0; !while_they_come.passed(); ++n) {
-    RawClient leaver(proxy.port());
-    leaver.send(get(paths[n % paths.size()]));
-    leaver.has_bytes(20ms);
+  std::vector<std::string> requests;
+  for (const std::string& path : paths) requests.push_back(get(path));
+  come_and_leave(proxy, backend, paths, requests);
+}
+
+TEST_CASE("requests of which nothing is learned put no more than twice to work either") {
+  BusyBackend backend;
+  nlohmann::json settings = few_slots();
+  SUBCASE("since they do not come to their end") {
+    settings["default_route"]["request_buffering"] = "off";
+    const ProxyUnderTest proxy(backend.peer.address(), settings);
+    const std::string begun =
+        "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n" +
+        std::string(70'000, 'x');
+    come_and_leave(proxy, backend, {"/"}, {begun});
   }
-  CHECK(backend.most_at_work > kSlots);  // else this tests nothing
-  CHECK(backend.most_at_work <= 2 * kSlots);
+  SUBCASE("since the upstream is asked to do less") {
+    settings["overload"] = {
+        {"regulate", false},
+        {"tick_ms", 20},
+        {"cooldown_ms", 60'000},
+        {"enter", {{"inflight_ratio", 0.5}}},
+        {"exit", {{"inflight_ratio", 0.1}}},
+        {"rules", {{"P0", {{"strategy", "degrade"}, {"mode", "skip_downstream"}}}}}};
+    const ProxyUnderTest proxy(backend.peer.address(), settings);
+    come_and_leave(proxy, backend, {"/"}, {get("/")});
+    CHECK(backend.degraded >= kSlots);
+  }
 }
 
 TEST_CASE("a slot is held until the response is complete, however early its head came") {

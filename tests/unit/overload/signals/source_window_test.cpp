@@ -119,10 +119,41 @@ TEST_CASE("a route that fails is its own trouble, with up to three quarters of t
   CHECK_FALSE(nearly_all.worst());
 }
 
+TEST_CASE("a client or a tenant that fails is its own trouble, however often it asks") {
+  const struct {
+    const char* what;
+    Part bad;
+    SourceKind kind;
+  } table[] = {{"one client, its paths", {"bad", 2900, 0, 1, 2900}, SourceKind::client},
+               {"a tenant of many clients", {"bad", 2900, 0, 300, 2900}, SourceKind::tenant}};
+  for (const auto& row : table) {
+    CAPTURE(row.what);
+    Traffic traffic;
+    for (const char* name : {"a", "b", "c", "d"}) traffic.with({name, 0, 25, 8, 8});
+    traffic.with(row.bad);
+    const auto found = traffic.worst();
+    REQUIRE(found);
+    CHECK(found->kind == row.kind);
+    CHECK(found->sources == 1);
+    CHECK(found->others == 0);
+    traffic.with({row.bad.name, 400, 0, 1, 400});  // more than 31 of 32
+    CHECK_FALSE(traffic.worst());
+  }
+}
+
 TEST_CASE("a few good answers of others do not hide an upstream that fails") {
-  Traffic traffic;
-  traffic.with({"app", 10'000, 0, 300, 1}).with({"scanner", 0, 20, 1, 20});
-  CHECK_FALSE(traffic.worst());
+  Traffic many;
+  many.with({"app", 10'000, 0, 300, 1}).with({"scanner", 0, 20, 1, 20});
+  CHECK_FALSE(many.worst());
+  // The address of a balancer, with all clients behind it, beside health checks of three machines.
+  Traffic balancer;
+  balancer.with({"app", 10'000, 0, 1, 300});
+  for (const char* name : {"a", "b", "c"}) balancer.with({name, 0, 10, 1, 1});
+  CHECK_FALSE(balancer.worst());
+  // One other client, or two, may be such checks too.
+  Traffic two;
+  two.with({"app", 120, 0, 1, 60}).with({"a", 0, 15, 1, 1}).with({"b", 0, 15, 1, 1});
+  CHECK_FALSE(two.worst());
 }
 
 TEST_CASE("no source is left out where all fail alike") {
