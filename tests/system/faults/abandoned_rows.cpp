@@ -82,6 +82,7 @@ Row row_of_abandoned(const Abandoned& abandoned) {
   const auto one_at_a_time = std::make_shared<std::mutex>();
   Row row{.name = abandoned.name, .settings = {.changes = abandoned.changes}};
   row.settings.changes["dispatch"]["concurrency"] = kCap;
+  row.settings.changes["workers"] = 1;  // each learns for itself how long requests take
   for (std::size_t n = 0; n < abandoned.routes && abandoned.routes > 1; ++n)
     row.settings.routes.push_back("/good/" + std::to_string(n) + "/**");
   row.client = [=](Stand& stand, Client client) {
@@ -125,6 +126,7 @@ Row row_of_abandoned(const Abandoned& abandoned) {
 Row announcing_less() {
   Row row = row_of_abandoned(
       {.name = "requests that announce less are abandoned",
+       .routes = kRoutes,
        .changes = {{"overload",
                     {{"regulate", false},
                      {"tick_ms", 20},

@@ -52,9 +52,9 @@ void take_limit(const std::string& key, const json& value, Wanted& wanted) {
   }
 }
 
-// They have no classes and judge no overload, and trust no peer.
+// They have no classes and judge no overload, and trust no peer; each has one worker.
 bool is_ours_alone(const std::string& key) {
-  return key == "overload" || key == "log" || key.starts_with("trusted_");
+  return key == "overload" || key == "log" || key == "workers" || key.starts_with("trusted_");
 }
 
 int silence_after_head(const Wanted& wanted) {
