@@ -46,6 +46,7 @@ struct Asked {
   std::size_t served;  // requests answered before on this connection
   std::size_t times;   // that its target has been asked for, this one included
   Work& work;
+  const Event& work_ends;
 
   std::string target() const { return head.target(); }
   bool take_body() const {
@@ -186,6 +187,8 @@ const std::map<std::string, Play, std::less<>>& plays() {
          never.wait(100ms);
          return good(asked);
        }},
+      {"works-on",
+       [](const Asked& asked) { return asked.proxy.wait(asked.work_ends) && good(asked); }},
       {"resets-at-once",  // unread bytes make a close a reset
        [](const Asked& asked) {
          asked.proxy.reset();
@@ -292,7 +295,10 @@ std::string body_of(std::string_view target) {
   const unsigned long number =
       std::strtoul(std::string(target.substr(slash + 1)).c_str(), nullptr, 10);
   const std::size_t sizes[] = {200, 20'000, 200'000};
-  const std::size_t size = target.starts_with("/huge") ? 4'000'000 : sizes[number % 3];
+  const bool is_huge = target.starts_with("/huge") || target.starts_with("/cached/huge");
+  const std::size_t size = target.starts_with("/cached/vast") ? 12'000'000
+                           : is_huge                          ? 4'000'000
+                                                              : sizes[number % 3];
   std::string body;
   body.reserve(size + target.size() + 16);
   // Numbered lines, long ones where there would be very many.
@@ -321,7 +327,7 @@ void FaultyBackend::play(PeerConnection& proxy) {
     changed_.notify_all();
     const auto found = plays().find(name);
     Work work(at_work_.now, at_work_.most);
-    const Asked asked{proxy, *head, served, times, work};
+    const Asked asked{proxy, *head, served, times, work, work_ends_};
     if (!(found == plays().end() ? good(asked) : found->second(asked))) return;
   }
 }
@@ -343,7 +349,7 @@ bool FaultyBackend::wait_asked(const std::string& target, Milliseconds within) c
 }
 
 std::vector<std::string> FaultyBackend::faults() {
-  static const std::set<std::string> kSound{"good",   "failing", "slow",
+  static const std::set<std::string> kSound{"good",   "failing", "slow",      "works-on",
                                             "tunnel", "events",  "events-end"};
   std::vector<std::string> names;
   for (const auto& [name, play] : plays()) {

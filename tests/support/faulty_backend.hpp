@@ -2,9 +2,11 @@
 // "/good/17" is answered, "/resets-in-body/17" is broken off.
 //
 // A right answer is 200 with body_of(target), so that whoever asked sees whether it is his, and
-// whole. HEAD is answered with the same head. "/cached/..." may be stored.
+// whole. HEAD is answered with the same head. "/cached/..." may be stored; "/cached/vast/..." is
+// more than the buffers of a connection hold.
 // "/tunnel/17" switches to websocket and says each line back behind its target; "/events/17" sends
-// one event that holds its target and stays open. "/failing/17" is answered 500.
+// one event that holds its target and stays open. "/failing/17" is answered 500, "/works-on/17"
+// when end_work() says so: it sees nothing of a proxy that leaves.
 #pragma once
 
 #include <atomic>
@@ -39,8 +41,11 @@ class FaultyBackend {
   // All that have come.
   std::size_t requests() const { return peer_.requests(); }
 
-  // From now on it does this wrong, whatever the targets say.
+  // From now on it does this, whatever the targets say; empty: what they say.
   void always(const std::string& fault);
+
+  // What it works on is answered, now and later.
+  void end_work() { work_ends_.set(); }
 
   // What it can do wrong.
   static std::vector<std::string> faults();
@@ -58,6 +63,7 @@ class FaultyBackend {
   mutable std::condition_variable changed_;
   std::map<std::string, std::size_t> asked_;
   std::string always_;
+  Event work_ends_;
   ScriptedPeer peer_;
 };
 

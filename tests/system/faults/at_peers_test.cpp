@@ -34,13 +34,14 @@ Row closed_on(std::vector<std::string> words) {
 }
 
 TEST_CASE("NGINX and HAProxy are told what a row wants of Spillway") {
-  const Wanted wants = wanted({{"app",
-                                {{"response_timeout_ms", 700},
-                                 {"connect_timeout_ms", 300},
-                                 {"ejection", {{"consecutive_failures", 3}}}}},
-                               {"dispatch", {{"concurrency", 4}}},
-                               {"limits", {{"connections", 24}, {"tunnels", 16}}},
-                               {"default_route", {{"request_buffering", "off"}}}});
+  const Wanted wants = wanted(
+      {{"app",
+        {{"response_timeout_ms", 700},
+         {"connect_timeout_ms", 300},
+         {"ejection", {{"consecutive_failures", 3}}}}},
+       {"dispatch", {{"concurrency", 4}}},
+       {"limits", {{"connections", 24}, {"tunnels", 16}}},
+       {"default_route", {{"request_buffering", "off"}, {"cache", {{"max_bytes", 3'000'000}}}}}});
   const Servers servers{.app = {"127.0.0.1:1", "127.0.0.1:2"}, .sound = "127.0.0.1:3"};
   const std::string server = nginx_server(wants);
   CHECK(has(server, "proxy_read_timeout 700ms;"));
@@ -49,6 +50,8 @@ TEST_CASE("NGINX and HAProxy are told what a row wants of Spillway") {
   CHECK(has(server, "proxy_request_buffering off;"));
   CHECK(has(nginx_http(wants, servers),
             "server 127.0.0.1:2 max_fails=3 fail_timeout=10s max_conns=20;"));
+  CHECK(has(server, "proxy_cache store;"));
+  CHECK(has(nginx_http(wants, servers), "max_size=3000000;"));
   CHECK(nginx_connections(wants) < 64);
   const std::string haproxy = haproxy_configuration(wants, servers);
   CHECK(has(haproxy, "timeout server 700ms\n"));
@@ -56,6 +59,8 @@ TEST_CASE("NGINX and HAProxy are told what a row wants of Spillway") {
   CHECK(has(haproxy, "maxconn 24\n"));
   CHECK(has(haproxy, "be_conn(tunnels) gt 16 }"));
   CHECK(has(haproxy, "127.0.0.1:2 maxconn 4 check inter 10s observe layer7 error-limit 3"));
+  CHECK(has(haproxy, "total-max-size 3\n"));
+  CHECK(has(haproxy, "http-request cache-use store\n"));
   CHECK(!has(haproxy, "http-buffer-request"));
 }
 
@@ -79,8 +84,8 @@ TEST_CASE("what NGINX and HAProxy have no words for is said, and no row that is 
   CHECK_THROWS_AS(wanted({{"app", {{"total_timeout_ms", 1}}}}), std::invalid_argument);
   CHECK_THROWS_AS(wanted({{"limits", {{"body_bytes", 1}}}}), std::invalid_argument);
   CHECK_THROWS_AS(wanted({{"routes", json::array()}}), std::invalid_argument);
-  for (const Rows kind : {backend_rows, connection_rows, client_rows, greedy_rows, error_rows,
-                          process_rows, tunnel_rows}) {
+  for (const Rows kind : {backend_rows, connection_rows, client_rows, abandoned_rows, greedy_rows,
+                          reading_rows, error_rows, process_rows, tunnel_rows}) {
     for (const Row& row : kind()) {
       if (row.at_peers.not_because.empty())
         CHECK_NOTHROW_MESSAGE(wanted(row.settings.changes), row.name);

@@ -175,6 +175,19 @@ enum class From {
   one_network,  // of 24 bits: each time from another address, for another path
 };
 
+// How many of all requests fail.
+enum class Part { one_of_four, four_of_five };
+
+bool asks_for_what_fails(Client client, Part part) {
+  return part == Part::one_of_four ? client.place % 4 == 3 : client.place % 5 != 4;
+}
+
+std::size_t number_of_others(Part part) {
+  std::size_t others = 0;
+  for (std::size_t n = 0; n < kClients; ++n) others += !asks_for_what_fails({n, n}, part);
+  return others;
+}
+
 // What one client, or the clients of one network, ask for, and get while they are not refused.
 struct Failing {
   std::string name;
@@ -183,6 +196,7 @@ struct Failing {
   std::string refused;
   json changes;
   From from = From::one_address;
+  Part part = Part::one_of_four;
 };
 
 std::string ask_for_failing(Stand& stand, const Failing& failing, Client client, std::size_t time) {
@@ -195,15 +209,29 @@ std::string ask_for_failing(Stand& stand, const Failing& failing, Client client,
   return std::to_string(asking.ask(request).status());
 }
 
-// Every fourth asks for what fails while the others, each of another network, ask for what is
-// sound. It may be refused, they may not.
+// Some ask for what fails while the others, each of another network, ask for what is sound. They
+// may be refused, the others may not.
 Row some_ask_for(const Failing& failing) {
-  constexpr std::size_t kGoodTimes = 40;
-  constexpr std::size_t kOthers = kClients / 4 * 3;
+  constexpr std::size_t kGoodTimes = 50;
   constexpr Milliseconds kShortPace{20};
-  const auto fails = [](Client client) { return client.place % 4 == 3; };
+  const std::size_t others = number_of_others(failing.part);
+  const auto fails = [part = failing.part](Client client) {
+    return asks_for_what_fails(client, part);
+  };
   const auto begun = std::make_shared<Meeting>();
   const auto answered = std::make_shared<Meeting>();
+  const auto is_over = [=](Client client, Milliseconds within) {
+    return answered->wait_for((rounds_begun(client) - 1) * others + 1, within);
+  };
+  // Answers since all were there. The others wait where too few of them fail, on a slow machine.
+  const auto failed = std::make_shared<std::atomic<std::size_t>>(0);
+  const auto succeeded = std::make_shared<std::atomic<std::size_t>>(0);
+  const auto await_failures = [=, part = failing.part](Client client) {
+    const Deadline deadline;
+    while (part == Part::four_of_five && *failed < 4 * *succeeded && !deadline.passed() &&
+           !is_over(client, kShortPace)) {
+    }
+  };
   const auto ask_for_200 = [=](RawClient& asking, Client client, Outcome& outcome) {
     const Event never;
     while (outcome.requests < kGoodTimes) {
@@ -215,15 +243,18 @@ Row some_ask_for(const Failing& failing) {
       if (outcome.requests == kGoodTimes / 4) begun->arrive();
       if (outcome.word != "200") return;
       never.wait(kShortPace);
+      if (outcome.requests < kGoodTimes / 4) continue;
+      ++*succeeded;
+      await_failures(client);
     }
   };
-  // At the pace of the others, so that three of four answers are theirs, until the first of them is
-  // done.
+  // At the pace of the others, until the first of them is done.
   const auto ask_meanwhile = [=](Stand& stand, Client client, Outcome& outcome) {
-    begun->wait_for(rounds_begun(client) * kOthers, kPatience);
-    while (!answered->wait_for((rounds_begun(client) - 1) * kOthers + 1, kShortPace)) {
+    begun->wait_for(rounds_begun(client) * others, kPatience);
+    while (!is_over(client, kShortPace)) {
       outcome.word = ask_for_failing(stand, failing, client, outcome.requests);
       ++outcome.requests;
+      ++*failed;
     }
   };
   return {.name = failing.name,
@@ -255,8 +286,9 @@ Row some_ask_for(const Failing& failing) {
 
 // Only errors are judged, soon, and a burst refuses all of P1: the lag of a busy machine is no
 // fault here.
-Row some_ask_for_what_fails(const std::string& who, From from) {
-  return some_ask_for({.name = who + " for what fails",
+Row some_ask_for_what_fails(const std::string& who, From from, Part part = Part::one_of_four) {
+  return some_ask_for({.name = who + " for what fails" +
+                               (part == Part::four_of_five ? ", of five requests four" : ""),
                        .path = "/failing/",
                        .must = "500",
                        .refused = "429",
@@ -272,7 +304,8 @@ Row some_ask_for_what_fails(const std::string& who, From from) {
                                        {"event_loop_lag_ms", 60'000},
                                        {"latency_p95_ratio", 1000.0}}},
                                      {"exit", {{"error_rate", 0.02}}}}}},
-                       .from = from});
+                       .from = from,
+                       .part = part});
 }
 
 Row one_breaks_the_backend() {
@@ -289,6 +322,7 @@ Row one_breaks_the_backend() {
 
 std::vector<Row> error_rows() {
   return {some_ask_for_what_fails("one client asks", From::one_address),
+          some_ask_for_what_fails("one client asks", From::one_address, Part::four_of_five),
           some_ask_for_what_fails("clients of one network ask", From::one_network),
           one_breaks_the_backend(), many_ask_for_what_fails(true)};
 }

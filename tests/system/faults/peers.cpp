@@ -52,9 +52,9 @@ void take_limit(const std::string& key, const json& value, Wanted& wanted) {
   }
 }
 
-// They have no classes and judge no overload, and trust no peer.
+// They have no classes and judge no overload, and trust no peer; each has one worker.
 bool is_ours_alone(const std::string& key) {
-  return key == "overload" || key == "log" || key.starts_with("trusted_");
+  return key == "overload" || key == "log" || key == "workers" || key.starts_with("trusted_");
 }
 
 int silence_after_head(const Wanted& wanted) {
@@ -95,6 +95,14 @@ std::string haproxy_server(const Wanted& wanted, std::size_t failures, const std
   return text + "\n";
 }
 
+// Told in MiB; a response takes half of it at most.
+std::string haproxy_cache(std::size_t bytes) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  const std::size_t size = (bytes + kMiB - 1) / kMiB;
+  return "cache store\n  max-age 600\n  total-max-size " + std::to_string(size) +
+         "\n  max-object-size " + std::to_string(size * kMiB / 2) + "\n";
+}
+
 }  // namespace
 
 std::string name_of(Peer peer) { return peer == Peer::nginx ? "NGINX" : "HAProxy"; }
@@ -112,6 +120,7 @@ Wanted wanted(const json& changes) {
       all.wait_ms = value.at(0).value("max_wait_ms", all.wait_ms);
     } else if (key == "default_route") {
       all.reads_bodies_first = value.value("request_buffering", "on") != "off";
+      all.stored = value.value("/cache/max_bytes"_json_pointer, all.stored);
     } else if (!is_ours_alone(key)) {
       has_no_words(key);
     }
@@ -138,6 +147,7 @@ std::string nginx_server(const Wanted& wanted) {
   text += ";\n";
   if (!wanted.reads_bodies_first) text += "    proxy_request_buffering off;\n";
   if (wanted.finishes_abandoned) text += "    proxy_ignore_client_abort on;\n";
+  if (wanted.stored > 0) text += "    proxy_cache store;\n    proxy_cache_lock on;\n";
   // A prefix, so that /tunnel-closes and /events-close are among them.
   std::string of_tunnels = "proxy_read_timeout " + ms(silence_after_head(wanted));
   if (wanted.tunnels > 0) of_tunnels += "; limit_conn tunnels " + std::to_string(wanted.tunnels);
@@ -149,10 +159,15 @@ std::string nginx_server(const Wanted& wanted) {
 }
 
 std::string nginx_http(const Wanted& wanted, const Servers& servers) {
-  return R"(
+  std::string text = R"(
   map $http_upgrade $connection_upgrade { "" ""; default upgrade; }
   limit_conn_zone $server_name zone=tunnels:1m;
-)" + nginx_upstream(wanted, servers);
+)";
+  if (wanted.stored > 0) {
+    text += "  proxy_cache_path cache keys_zone=store:1m use_temp_path=off max_size=" +
+            std::to_string(wanted.stored) + ";\n";
+  }
+  return text + nginx_upstream(wanted, servers);
 }
 
 // A client that is served takes two.
@@ -177,6 +192,7 @@ std::string haproxy_configuration(const Wanted& wanted, const Servers& servers) 
   if (!wanted.finishes_abandoned) text += "  option abortonclose\n";
   // A body, as far as it fits its buffer, before a slot is taken.
   if (wanted.reads_bodies_first) text += "  option http-buffer-request\n";
+  if (wanted.stored > 0) text += haproxy_cache(wanted.stored);
   text += R"(frontend in
   bind 127.0.0.1:{port 0}
   use_backend sound if { path_beg /sound/ }
@@ -188,6 +204,8 @@ backend sound
           servers.sound + "\n";
   for (const std::string name : {"app", "tunnels", "events"}) {
     text += "backend " + name + "\n  http-request disable-l7-retry if METH_POST\n";
+    if (name == "app" && wanted.stored > 0)
+      text += "  http-request cache-use store\n  http-response cache-store store\n";
     if (name == "tunnels" && wanted.tunnels > 0) {
       text += "  http-request deny deny_status 503 if { be_conn(tunnels) gt " +
               std::to_string(wanted.tunnels) + " }\n";

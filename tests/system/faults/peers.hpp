@@ -28,6 +28,7 @@ struct Wanted {
   std::size_t clients = 0;   // their connections
   std::size_t tunnels = 0;
   std::size_t failures = 0;  // in a row, after which a server is left out
+  std::size_t stored = 0;    // bytes of responses, while they are fresh
   bool reads_bodies_first = true;
   bool repeats = false;             // a request that failed, at the only server, too
   bool finishes_abandoned = false;  // a request whose client has left goes on and counts

@@ -91,7 +91,9 @@ Row beside_one_that(const std::string& fault, Row row, const std::string& good,
 std::vector<Row> backend_rows();
 std::vector<Row> connection_rows();
 std::vector<Row> client_rows();
+std::vector<Row> abandoned_rows();
 std::vector<Row> greedy_rows();
+std::vector<Row> reading_rows();
 std::vector<Row> error_rows();
 std::vector<Row> process_rows();
 std::vector<Row> tunnel_rows();

@@ -43,6 +43,11 @@ json settings_of(const Stand::Settings& settings, const std::vector<std::string>
               {"default_route", {{"class", "P0"}}},
               {"overload", {{"rules", {{"P0", {{"strategy", "allow"}}}}}}},
               {"log", {{"level", "error"}}}};
+  for (const std::string& path : settings.routes) {
+    all["routes"].push_back({{"name", "route" + std::to_string(all["routes"].size())},
+                             {"match", {{"path", path}}},
+                             {"class", "P0"}});
+  }
   all.merge_patch(changes);
   return all;
 }

@@ -42,6 +42,8 @@ class Stand {
     std::size_t more_backends = 0;     // beside the one
     std::string last_always = {};      // what the last of them does wrong whatever it is asked
     std::vector<std::string> under;    // the command that the proxy runs under
+    // Paths that have a route of their own; NGINX and HAProxy need none.
+    std::vector<std::string> routes = {};
   };
   explicit Stand(const Settings& settings);
   // With one of the others in Spillway's place.
