@@ -85,7 +85,7 @@ bool AbandonedCall::has_ended() {
   if (!request_.rest.awaits_head()) learn_head();
   if (next == RestOfResponse::Next::ended) learn_ended();
   // How long it takes can no longer be told.
-  if (next == RestOfResponse::Next::unknown && request_.at_work) request_.at_work->learns = false;
+  if (next == RestOfResponse::Next::unknown) request_.at_work.reset();
   if (next != RestOfResponse::Next::more_of_head) {
     received_ = 0;
     block_ = {};
@@ -173,12 +173,12 @@ bool AbandonedCall::mark_slot() {
   return false;
 }
 
-// While its head is awaited. Of one that was not sent as a whole it is not known, but for its
-// timeout: no other failure comes before the head.
+// While its head is awaited. After a timeout that is so: no other failure comes before the head.
 bool AbandonedCall::has_taken_long() const {
-  if (!learns()) return request_.failed_upstream.has_value();
-  return request_.generation->quiet_latency.is_late(request_.at_work->route,
-                                                    services_.now() - request_.at_work->since);
+  const auto& at_work = request_.at_work;
+  if (!at_work) return request_.failed_upstream.has_value();
+  return request_.generation->quiet_latency.is_late(at_work->route,
+                                                    services_.now() - at_work->since);
 }
 
 void AbandonedCall::wake_if_late(TimePoint now) {

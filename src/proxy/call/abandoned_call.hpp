@@ -21,7 +21,8 @@
 // least a comment (WHATWG HTML, server-sent events, authoring notes). There are never more of these
 // than permits.
 //
-// How long these requests take is learned. Of the responses that clients wait for only the quick
+// How long these requests take is learned, but of those that were not sent to their end and those
+// whose upstream was asked to do less. Of the responses that clients wait for only the quick
 // ones would be learned where most clients are impatient (censored samples).
 #pragma once
 

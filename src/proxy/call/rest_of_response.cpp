@@ -5,7 +5,13 @@
 namespace spillway::proxy {
 
 RestOfResponse::Next RestOfResponse::read(std::string_view received) {
-  if (head_) return read_head(received);
+  if (is_unknown_) return Next::unknown;
+  const Next next = head_ ? read_head(received) : read_body(received);
+  is_unknown_ = next == Next::unknown;
+  return next;
+}
+
+RestOfResponse::Next RestOfResponse::read_body(std::string_view received) {
   while (!body_.done() && !received.empty()) {
     const http::BodyReader::Step step = body_.read(received);
     if (step.error != http::Error::none) return Next::unknown;
@@ -26,7 +32,7 @@ RestOfResponse::Next RestOfResponse::read_head(std::string_view received) {
       body_ = http::BodyReader(head.framing, http::BodyReader::kNoLimit,
                                http::BodyReader::MessageKind::response);
       head_.reset();
-      const Next next = read(received.substr(end));
+      const Next next = read_body(received.substr(end));
       return next == Next::more && is_event_stream(method_, head) ? Next::streams : next;
     }
     interim_ = end;

@@ -23,7 +23,7 @@ class RestOfResponse {
     more_of_head,  // pass these bytes again, with those behind them
     ended,         // the response is complete
     streams,       // it is an event stream, whose events are to come
-    unknown,       // not to be understood: only the end of the connection says
+    unknown,       // not to be understood, nor what comes behind: only the connection's end says
   };
 
   // Nothing of it has come.
@@ -39,10 +39,12 @@ class RestOfResponse {
 
  private:
   Next read_head(std::string_view received);
+  Next read_body(std::string_view received);
 
   std::optional<http::ResponseReader> head_;  // until it has come
   http::Verb method_ = http::Verb::unknown;
   std::size_t interim_ = 0;  // bytes of interim responses before it
+  bool is_unknown_ = false;
   http::BodyReader body_{{}, 0, http::BodyReader::MessageKind::response};
 };
 

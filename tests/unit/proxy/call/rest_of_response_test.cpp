@@ -92,4 +92,20 @@ TEST_CASE("what cannot be understood has no end") {
         Next::unknown);
 }
 
+TEST_CASE("nor has what comes behind it, in pieces of any size") {
+  for (const char* const interim : {"", "HTTP/1.1 103 Early Hints\r\n\r\n"}) {
+    for (const char* const odd :
+         {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+          "SSH-2.0-OpenSSH_9.2\r\n\r\n",
+          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhello\r\n"}) {
+      CAPTURE(interim);
+      CAPTURE(odd);
+      RestOfResponse rest = unanswered();
+      CHECK(rest.read(std::string(interim) + odd) == Next::unknown);
+      CHECK(rest.read("hi") == Next::unknown);
+      CHECK(rest.read("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") == Next::unknown);
+    }
+  }
+}
+
 }  // namespace spillway::proxy
