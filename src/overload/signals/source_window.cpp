@@ -15,20 +15,20 @@ constexpr double kMostLeft = 0.5;
 // Of all answers, those of others are this part at least: what has more is the upstream, or a few
 // cheap answers of others would hide that it fails.
 constexpr std::uint64_t kPartOfOthers = 4;
-// A client or tenant that asks for what fails may ask as often as it likes. Beside one it takes
-// some others, and more than a few answers: with an address of a balancer's, which has all clients
-// behind it, health checks of other machines would hide that the upstream fails.
-constexpr std::uint64_t kPartBesideClients = 32;
+// A client or tenant that asks for what fails may ask as often as it likes. Beside a single one it
+// takes some others, and as many answers that some of them would fail if they were as the rest;
+// more than a few, since with the address of a balancer, which has all clients behind it, health
+// checks of other machines would hide that the upstream fails.
+constexpr std::uint64_t kPartBesideClient = 32;
 constexpr std::size_t kSomeOthers = 3;
+constexpr std::uint64_t kWouldFail = 10;
 // Of sources that explain the same errors the first kind is named unless its requests are so many
 // times the fewest: it may share a bucket.
 constexpr std::uint64_t kNearly = 2;
 
-// Of so many answers; `sources` with the one that is to be left out.
-std::uint64_t least_of_others(std::size_t kind, std::uint64_t finished, std::size_t sources) {
-  const bool is_of_clients = kind == static_cast<std::size_t>(SourceKind::client) ||
-                             kind == static_cast<std::size_t>(SourceKind::tenant);
-  return finished / (is_of_clients && sources > kSomeOthers ? kPartBesideClients : kPartOfOthers);
+bool is_of_clients(std::size_t kind) {
+  return kind == static_cast<std::size_t>(SourceKind::client) ||
+         kind == static_cast<std::size_t>(SourceKind::tenant);
 }
 
 }  // namespace
@@ -65,11 +65,17 @@ SourceWindow::Totals SourceWindow::totals_of(std::size_t kind) const {
   return totals;
 }
 
+// Whether so many answers are enough to say that the others are well.
+bool SourceWindow::are_judged(const Omission& without, const Totals& all, std::uint64_t left) {
+  if (left >= all.finished / kPartOfOthers) return true;
+  const bool is_single = is_of_clients(without.kind) && without.sources == 1;
+  return is_single && all.sources > kSomeOthers && left >= all.finished / kPartBesideClient &&
+         all.failed * left >= kWouldFail * all.finished;
+}
+
 // The source without which, and those so far, the error rate is lowest, if the rest can be judged.
 bool SourceWindow::add_worst(Omission& so_far, const Totals& all, std::uint64_t enough) const {
   const auto end = so_far.buckets.begin() + static_cast<std::ptrdiff_t>(so_far.sources);
-  const std::uint64_t least =
-      std::max(enough, least_of_others(so_far.kind, all.finished, all.sources - so_far.sources));
   std::optional<Omission> best;
   for (std::size_t bucket = 0; bucket < SourceCounts::kBuckets; ++bucket) {
     const Count& count = sum_[so_far.kind][bucket];
@@ -79,7 +85,7 @@ bool SourceWindow::add_worst(Omission& so_far, const Totals& all, std::uint64_t 
     with.failed += count.failed;
     with.finished += std::uint64_t{count.succeeded} + count.failed;
     const std::uint64_t left = all.finished - with.finished;
-    if (left < least) continue;
+    if (left < enough || !are_judged(with, all, left)) continue;
     with.others = double(all.failed - with.failed) / double(left);
     if (!best || with.others < best->others) best = with;
   }

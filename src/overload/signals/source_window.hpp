@@ -36,8 +36,10 @@ class SourceWindow {
   // Of all kinds the sources whose omission lowers the error rate most; of those that lower it
   // alike the fewest, then those of the first kind, or of one with less than half of their
   // requests. Of k sources left out
-  // * the others have at least `enough` answers in the window, and a quarter of all; where three
-  //   clients or tenants are left, one in 32;
+  // * the others have at least `enough` answers in the window, and a quarter of all; beside a
+  // single
+  //   client or tenant three others do with one in 32, if ten of them would fail at the rate of
+  //   all;
   // * the others are at least as many sources;
   // * at most 1 / (k + 1) of the error rate is left.
   // nullopt: no source stands out. At most 4 passes over the buckets of each kind.
@@ -62,6 +64,7 @@ class SourceWindow {
   };
 
   Totals totals_of(std::size_t kind) const;
+  static bool are_judged(const Omission& without, const Totals& all, std::uint64_t left);
   bool add_worst(Omission& so_far, const Totals& all, std::uint64_t enough) const;
   Omission worst_of(std::size_t kind, std::uint64_t enough) const;
 

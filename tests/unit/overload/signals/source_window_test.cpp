@@ -150,6 +150,16 @@ TEST_CASE("a few good answers of others do not hide an upstream that fails") {
   balancer.with({"app", 10'000, 0, 1, 300});
   for (const char* name : {"a", "b", "c"}) balancer.with({name, 0, 10, 1, 1});
   CHECK_FALSE(balancer.worst());
+  // Four tenants have nearly all requests; crawlers fetch what needs no backend.
+  Traffic tenants;
+  for (const char* name : {"a", "b", "c", "d"}) tenants.with({name, 240, 0, 60, 60});
+  for (const char* name : {"e", "f", "g", "h", "i"}) tenants.with({name, 0, 7, 1, 7});
+  CHECK_FALSE(tenants.worst());
+  // Eleven answers say little where one in five fails.
+  Traffic few;
+  few.with({"gateway", 62, 247, 1, 100});
+  for (const char* name : {"a", "b", "c", "d"}) few.with({name, 0, 3, 1, 3});
+  CHECK_FALSE(few.worst());
   // One other client, or two, may be such checks too.
   Traffic two;
   two.with({"app", 120, 0, 1, 60}).with({"a", 0, 15, 1, 1}).with({"b", 0, 15, 1, 1});
