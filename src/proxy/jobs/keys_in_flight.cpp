@@ -31,6 +31,11 @@ bool KeyInFlight::take(KeysInFlight& keys, const jobs::Digest& scope, KeyUse use
   return true;
 }
 
+void KeyInFlight::share() {
+  const std::lock_guard lock(keys_->shard_of(scope_).mutex);
+  is_shared_ = true;
+}
+
 void KeyInFlight::release() {
   KeysInFlight* const keys = std::exchange(keys_, nullptr);
   if (keys == nullptr) return;
@@ -57,16 +62,15 @@ std::vector<jobs::Digest> KeysInFlight::take_free() {
     free.swap(let_go_);
     let_go_count_ = 0;
   }
-  std::erase_if(free, [this](const jobs::Digest& scope) { return has_live(scope); });
+  std::erase_if(free, [this](const jobs::Digest& scope) { return is_shared(scope); });
   return free;
 }
 
-bool KeysInFlight::has_live(const jobs::Digest& scope) {
+bool KeysInFlight::is_shared(const jobs::Digest& scope) {
   Shard& shard = shard_of(scope);
   const std::lock_guard lock(shard.mutex);
-  return std::any_of(shard.held.begin(), shard.held.end(), [&](const KeyInFlight& one) {
-    return one.use_ == KeyUse::live && one.scope_ == scope;
-  });
+  return std::any_of(shard.held.begin(), shard.held.end(),
+                     [&](const KeyInFlight& one) { return one.is_shared_ && one.scope_ == scope; });
 }
 
 }  // namespace spillway::proxy

@@ -45,7 +45,7 @@ class KeyInFlight : public boost::intrusive::list_base_hook<> {
   // False: another request has the key, and this one holds none.
   bool take(KeysInFlight& keys, const jobs::Digest& scope, KeyUse use);
   // The store is asked to take it, too, and is told when this one ends.
-  void share() { is_shared_ = true; }
+  void share();
   void release();
   bool is_held() const { return keys_ != nullptr; }
 
@@ -55,7 +55,7 @@ class KeyInFlight : public boost::intrusive::list_base_hook<> {
   KeysInFlight* keys_ = nullptr;  // null: it holds none
   jobs::Digest scope_{};
   KeyUse use_ = KeyUse::live;
-  bool is_shared_ = false;
+  bool is_shared_ = false;  // written under the lock of its shard
 };
 
 class KeysInFlight {
@@ -70,10 +70,10 @@ class KeysInFlight {
   void share() { is_shared_.store(true, std::memory_order_relaxed); }
   // The store may have the key for a request that has ended.
   void let_go(const jobs::Digest& scope);
-  // The keys that were let go, and that no live request has now. Called once it is known which
+  // The keys that were let go, and that no live request shares now. Called once it is known which
   // questions go to the store next: a later one for such a key goes there behind this answer.
   std::vector<jobs::Digest> take_free();
-  bool has_live(const jobs::Digest& scope);
+  bool is_shared(const jobs::Digest& scope);
   // Thread-safe.
   bool has_let_go() const { return let_go_count_.load() > 0; }
 

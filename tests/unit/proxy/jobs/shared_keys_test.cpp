@@ -212,6 +212,22 @@ TEST_CASE("what was let go while the store failed is let go once it is there aga
   CHECK(desk.board.becomes({}));
 }
 
+TEST_CASE("a key is let go although a request has it that came while the store was away") {
+  Desk desk;
+  KeyInFlight first, second;
+  REQUIRE(desk.take(first));
+  desk.ask();
+  desk.weather.holds_questions = true;
+  Asked other(store::KnowsKey{.scope = kOther});
+  REQUIRE(desk.queue.submit(other.call));  // keeps the thread
+  REQUIRE(desk.weather.is_held.wait());
+  first.release();
+  REQUIRE(second.take(desk.queue.keys_in_flight(), kKey, KeyUse::live));  // and shares it not
+  desk.weather.go.set();
+  REQUIRE(other.over.wait());
+  CHECK(desk.board.becomes({}));
+}
+
 TEST_CASE("no key is let go that is not in the store for its request") {
   SUBCASE("written down") {
     Desk desk;
