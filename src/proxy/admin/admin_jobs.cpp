@@ -21,6 +21,19 @@ using beast_http::status;
 namespace {
 
 constexpr std::size_t kShownIds = 1000;
+// Cancels that wait for another proxy at a time, so that they do not take all connections.
+constexpr std::size_t kMostPausing = 16;
+
+class Counted {
+ public:
+  explicit Counted(std::size_t& count) : count_(++count) {}
+  ~Counted() { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::size_t& count_;
+};
 
 AdminResponse not_executed(StoreDesk::Result result) {
   switch (result) {
@@ -165,9 +178,10 @@ AdminJobs::Page AdminJobs::cancel(jobs::JobId id, std::string client) {
                                            .is_done = false};
     StoreDesk::Then then = cancel_audited(id, client, n);
     const StoreDesk::Answer answer = co_await desk_.ask(std::move(command), std::move(then));
-    if (!answer.call) co_return not_executed(answer.result);
+    if (!answer.call) co_return not_executed(n == 0 ? answer.result : StoreDesk::Result::late);
     cancelled = answer.call->as<store::Cancel>();
-    if (!cancelled.is_elsewhere || n == kCancelAgain.size()) break;
+    if (!cancelled.is_elsewhere || n == kCancelAgain.size() || pausing_ == kMostPausing) break;
+    const Counted pausing(pausing_);
     asio::steady_timer timer(co_await asio::this_coro::executor, kCancelAgain[n]);
     co_await timer.async_wait(asio::use_awaitable);
   }
@@ -226,18 +240,16 @@ AdminJobs::Page AdminJobs::purge(JobsChange what, std::string client) {
   co_return json_page({{"dry_run", what.is_dry_run}, {"count", purged}});
 }
 
-// One line for all tries, of which this is the nth. What another proxy has cancelled meanwhile it
-// was told to.
+// A line for the first try, and one for the nth that found it cancelled meanwhile, as the other
+// proxy was told to.
 StoreDesk::Then AdminJobs::cancel_audited(jobs::JobId id, std::string client, std::size_t n) const {
   observe::JobChange change{observe::JobChange::Kind::cancelled, std::move(client), {}, 0};
   change.filter.id = id;
   return [changed = source_.changed, change = std::move(change), n](const StoreCall& call) mutable {
     const auto& cancel = call.as<store::Cancel>();
-    const bool goes_on = cancel.is_elsewhere && n < kCancelAgain.size();
-    if (goes_on || !changed) return;
     const bool is_done_elsewhere = n > 0 && cancel.was == jobs::JobState::cancelled;
     change.count = cancel.is_done || is_done_elsewhere ? 1 : 0;
-    changed(change);
+    if (changed && (n == 0 || change.count > 0)) changed(change);
   };
 }
 

@@ -60,6 +60,7 @@ class AdminJobs {
 
   JobsSource source_;
   StoreDesk desk_;
+  std::size_t pausing_ = 0;  // cancels that wait for another proxy
 };
 
 }  // namespace spillway::proxy
