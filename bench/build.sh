@@ -1,10 +1,10 @@
 # What bench/run and bench/gate share. Sourced from the root of the repository, with $programs set
-# to the folder of the programs or empty; then they are built, into build/bench, or with $preset
-# set to profiled by profile.sh. $needed: which; unset: those that measure.
+# to the folder of the programs or empty; then they are built, into build/bench with $preset
+# bench, and with profiled as profile.sh does. $needed: which; unset: those that measure.
 if [[ ! -v needed ]]; then needed=(spillway spillway-bench-{relay,idle,overload}); fi
 if [[ -z $programs ]]; then
   docker/install-deps.sh develop >&2
-  if [[ ${preset:=bench} == profiled ]]; then bench/profile.sh >&2; else cmake --preset bench >&2; fi
+  if [[ $preset == profiled ]]; then bench/profile.sh >&2; else cmake --preset bench >&2; fi
   cmake --build --preset "$preset" --target "${needed[@]}" >&2
   programs=build/$preset
 fi

@@ -73,7 +73,7 @@ bool Http1Session::dechunks(const http::Framing& framing) const {
 bool Http1Session::makes_room() {
   if (next_ != Next::keep || has_unread_body()) return false;
   if (!services_.owner.ends_with_response(*client_, !reader_.is_read_to_end())) return false;
-  is_input_lost_ = is_input_lost_ || client_->has_input();  // bytes of another request, unread
+  is_input_lost_ = client_->has_input();  // bytes of another request, unread
   return true;
 }
 
