@@ -1,8 +1,8 @@
 // A real PostgreSQL of its own: data directory in a temporary directory, a Unix socket there and no
 // TCP, fsync on. The directory is in memory where there is room, unless it has to be on a disk:
 // what a server had written outlives its crash there, too, and no test stops the machine.
-// PostgreSQL refuses to run as root: a test that runs as root starts it as the user `postgres`, or
-// `nobody` if there is no such user.
+// PostgreSQL refuses to run as root: a test that runs as root starts it as the user `postgres`.
+// Where the machine has no such user it takes the user `nobody`.
 #pragma once
 
 #include <cstdint>

@@ -15,10 +15,10 @@ constexpr double kMostLeft = 0.5;
 // Of all answers, those of others are this part at least: what has more is the upstream, or a few
 // cheap answers of others would hide that it fails.
 constexpr std::uint64_t kPartOfOthers = 4;
-// A client or tenant that asks for what fails may ask as often as it likes. Beside a single one it
-// takes some others, and as many answers that some of them would fail if they were as the rest;
-// more than a few, since with the address of a balancer, which has all clients behind it, health
-// checks of other machines would hide that the upstream fails.
+// A client or tenant that asks for what fails can send as many requests as it likes. Beside a
+// single one a smaller part is enough, from some others, if it would have errors at the error rate
+// of all. Not any part: all clients behind a balancer may have its address, and then health checks
+// from other machines would hide that the upstream fails.
 constexpr std::uint64_t kPartBesideClient = 32;
 constexpr std::size_t kSomeOthers = 3;
 constexpr std::uint64_t kWouldFail = 10;

@@ -36,10 +36,9 @@ class SourceWindow {
   // Of all kinds the sources whose omission lowers the error rate most; of those that lower it
   // alike the fewest, then those of the first kind, or of one with less than half of their
   // requests. Of k sources left out
-  // * the others have at least `enough` answers in the window, and a quarter of all; beside a
-  // single
-  //   client or tenant three others do with one in 32, if ten of them would fail at the rate of
-  //   all;
+  // * the others have at least `enough` answers in the window, and a quarter of all. Beside a
+  //   single client or tenant one in 32 is enough, if there are three others, and ten of their
+  //   answers would be errors at the error rate of all;
   // * the others are at least as many sources;
   // * at most 1 / (k + 1) of the error rate is left.
   // nullopt: no source stands out. At most 4 passes over the buckets of each kind.

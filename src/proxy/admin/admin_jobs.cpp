@@ -22,18 +22,7 @@ namespace {
 
 constexpr std::size_t kShownIds = 1000;
 // Cancels that wait for another proxy at a time, so that they do not take all connections.
-constexpr std::size_t kMostPausing = 16;
-
-class Counted {
- public:
-  explicit Counted(std::size_t& count) : count_(++count) {}
-  ~Counted() { --count_; }
-  Counted(const Counted&) = delete;
-  Counted& operator=(const Counted&) = delete;
-
- private:
-  std::size_t& count_;
-};
+constexpr std::int64_t kMostPausing = 16;
 
 AdminResponse not_executed(StoreDesk::Result result) {
   switch (result) {
@@ -180,8 +169,9 @@ AdminJobs::Page AdminJobs::cancel(jobs::JobId id, std::string client) {
     const StoreDesk::Answer answer = co_await desk_.ask(std::move(command), std::move(then));
     if (!answer.call) co_return not_executed(n == 0 ? answer.result : StoreDesk::Result::late);
     cancelled = answer.call->as<store::Cancel>();
-    if (!cancelled.is_elsewhere || n == kCancelAgain.size() || pausing_ == kMostPausing) break;
-    const Counted pausing(pausing_);
+    if (!cancelled.is_elsewhere || n == kCancelAgain.size() || pausing_.value() >= kMostPausing)
+      break;
+    const observe::Counted pausing(pausing_);
     asio::steady_timer timer(co_await asio::this_coro::executor, kCancelAgain[n]);
     co_await timer.async_wait(asio::use_awaitable);
   }

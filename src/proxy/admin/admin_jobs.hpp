@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 
+#include "observe/count/counter.hpp"
 #include "observe/log/operator_change.hpp"
 #include "proxy/admin/admin_page.hpp"
 #include "proxy/admin/job_query.hpp"
@@ -60,7 +61,7 @@ class AdminJobs {
 
   JobsSource source_;
   StoreDesk desk_;
-  std::size_t pausing_ = 0;  // cancels that wait for another proxy
+  observe::Gauge pausing_;  // cancels that wait for another proxy
 };
 
 }  // namespace spillway::proxy

@@ -33,7 +33,7 @@ void JobQueue::name_asker(StoreCall& call) const {
 void JobQueue::check_taken(const store::Command& command) {
   const auto* const key = std::get_if<store::KnowsKey>(&command);
   if (key == nullptr || !key->takes || key->asker == 0 || key->is_in_hand) return;
-  if (!keys_in_flight_.is_shared(key->scope)) keys_in_flight_.let_go(key->scope);
+  if (!keys_in_flight_.has_shared(key->scope)) keys_in_flight_.let_go(key->scope);
 }
 
 // After a failure it is not known what the store has. What a live request shares it lets go itself.

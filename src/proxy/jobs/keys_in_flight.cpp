@@ -62,11 +62,11 @@ std::vector<jobs::Digest> KeysInFlight::take_free() {
     free.swap(let_go_);
     let_go_count_ = 0;
   }
-  std::erase_if(free, [this](const jobs::Digest& scope) { return is_shared(scope); });
+  std::erase_if(free, [this](const jobs::Digest& scope) { return has_shared(scope); });
   return free;
 }
 
-bool KeysInFlight::is_shared(const jobs::Digest& scope) {
+bool KeysInFlight::has_shared(const jobs::Digest& scope) {
   Shard& shard = shard_of(scope);
   const std::lock_guard lock(shard.mutex);
   return std::any_of(shard.held.begin(), shard.held.end(),

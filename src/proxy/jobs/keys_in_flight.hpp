@@ -73,7 +73,7 @@ class KeysInFlight {
   // The keys that were let go, and that no live request shares now. Called once it is known which
   // questions go to the store next: a later one for such a key goes there behind this answer.
   std::vector<jobs::Digest> take_free();
-  bool is_shared(const jobs::Digest& scope);
+  bool has_shared(const jobs::Digest& scope);
   // Thread-safe.
   bool has_let_go() const { return let_go_count_.load() > 0; }
 

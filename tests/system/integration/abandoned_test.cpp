@@ -147,7 +147,7 @@ TEST_CASE("long requests that are abandoned on several routes put no more than t
   come_and_leave(proxy, backend, paths, requests);
 }
 
-TEST_CASE("requests of which nothing is learned put no more than twice to work either") {
+TEST_CASE("unfinished uploads and degraded requests that are abandoned keep to twice the slots") {
   BusyBackend backend;
   nlohmann::json settings = few_slots();
   SUBCASE("since they do not come to their end") {

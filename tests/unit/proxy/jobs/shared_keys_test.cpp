@@ -137,6 +137,12 @@ struct Desk {
     REQUIRE(queue.submit(asked.call));
     REQUIRE(asked.over.wait());
   }
+  // Keeps the store's thread with this question until weather.go.
+  void keep_with(Asked& question) {
+    weather.holds_questions = true;
+    REQUIRE(queue.submit(question.call));
+    REQUIRE(weather.is_held.wait());
+  }
   bool take(KeyInFlight& key, KeyUse use = KeyUse::live) {
     if (!key.take(queue.keys_in_flight(), kKey, use)) return false;
     if (use == KeyUse::live) key.share();
@@ -167,9 +173,7 @@ TEST_CASE("a request that has ended before its question was asked has its key no
   Desk desk;
   Asked other(store::KnowsKey{.scope = kOther}),
       asked(store::KnowsKey{.scope = kKey, .takes = true});
-  desk.weather.holds_questions = true;
-  REQUIRE(desk.queue.submit(other.call));  // keeps the thread
-  REQUIRE(desk.weather.is_held.wait());
+  desk.keep_with(other);
   {
     KeyInFlight key;
     REQUIRE(desk.take(key));
@@ -182,14 +186,12 @@ TEST_CASE("a request that has ended before its question was asked has its key no
 
 TEST_CASE("a key that the next request here has by then is not let go, and is when that ends") {
   Desk desk;
-  desk.weather.holds_questions = true;
   Asked other(store::KnowsKey{.scope = kOther, .takes = true});
   KeyInFlight next;
   {
     KeyInFlight key;
     REQUIRE(desk.take(key));
-    REQUIRE(desk.queue.submit(other.call));  // keeps the thread
-    REQUIRE(desk.weather.is_held.wait());
+    desk.keep_with(other);
   }
   REQUIRE(desk.take(next));
   desk.weather.holds_questions = false;
@@ -217,10 +219,8 @@ TEST_CASE("a key is let go although a request has it that came while the store w
   KeyInFlight first, second;
   REQUIRE(desk.take(first));
   desk.ask();
-  desk.weather.holds_questions = true;
   Asked other(store::KnowsKey{.scope = kOther});
-  REQUIRE(desk.queue.submit(other.call));  // keeps the thread
-  REQUIRE(desk.weather.is_held.wait());
+  desk.keep_with(other);
   first.release();
   REQUIRE(second.take(desk.queue.keys_in_flight(), kKey, KeyUse::live));  // and shares it not
   desk.weather.go.set();
