@@ -146,11 +146,11 @@ Task<bool> Exchange::send_kept(std::string_view content, const cache::StoredResp
   std::uint64_t before = 0;
   for (;;) {
     const std::size_t sent = session_.body_bytes_sent();
-    const bool is_done =
-        co_await send_to_client(parking_, session_, content.substr(sent),
-                                {.deadline = services_.now() + kReadingRound, .client_gone = true});
+    SendToClient round(parking_, session_, content.substr(sent),
+                       {.deadline = services_.now() + kReadingRound, .client_gone = true});
+    const bool is_done = co_await round;
     if (is_done) co_return true;
-    if (!session_.is_open() || parking_.why() != Wake::timeout) co_return false;
+    if (!round.has_timed_out()) co_return false;  // the client is gone
     const TimePoint now = services_.now();
     const cache::Reading reading{now - since, session_.body_bytes_sent() - before};
     if (reading.lasted < cache::kReadingGrace) continue;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -100,6 +101,24 @@ void take_some(RawClient& reader) {
     reader.read_bytes(400, Milliseconds{1000});
   } catch (const std::exception&) {  // it has been cut off
   }
+}
+
+TEST_CASE("a response to a client that has left ends, also when its former request timed out") {
+  ScriptedPeer peer([](PeerConnection& connection) {
+    while (const auto request = connection.read_request()) {
+      if (request->target() == "/hangs") continue;
+      if (!connection.send(ok("stored", "Cache-Control: max-age=3600\r\n"))) return;
+    }
+  });
+  ProxyProcess proxy(settings(peer));
+  REQUIRE(is_stored(proxy.port(), "/stored"));
+  RawClient client(proxy.port());
+  REQUIRE(client.ask(get("/hangs", "X-Request-Deadline: 100ms\r\n")).status() == 504);
+  proxy.process().signal(SIGSTOP);  // so that it gets the request and the reset at once
+  client.send(get("/stored")).reset();
+  proxy.process().signal(SIGCONT);
+  RawClient other(proxy.port());  // of the only worker
+  CHECK(other.ask(get("/stored")).status() == 200);
 }
 
 // An operator's look at the proxy while it is at work.

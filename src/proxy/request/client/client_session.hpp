@@ -133,13 +133,16 @@ class SendToClient final : Retry {
     if (std::exchange(is_clients_turn_, false)) session_.end_client_turn();
     return status_ == IoResult::Status::done;
   }
-  // It is not done, but not for the client's sake: the pump of the request's body has ended. It may
-  // be awaited again.
-  bool was_woken() const {
-    return status_ == IoResult::Status::would_block && parking_.why() == Wake::ready;
-  }
+  // Why it ended before all was sent; then, unlike after a failure, it may be awaited again. If it
+  // did not wait last, Parking::why() is of an earlier wait.
+  bool was_woken() const { return would_block(Wake::ready); }  // by the pump of the request's body
+  bool has_timed_out() const { return would_block(Wake::timeout); }
 
  private:
+  bool would_block(Wake why) const {
+    return status_ == IoResult::Status::would_block && parking_.why() == why;
+  }
+
   bool try_again() override {
     while (session_.has_pending_head() || !body_.empty()) {
       const IoResult result = session_.send(body_);
