@@ -29,7 +29,7 @@ class Learned {
       archive(self.calls, self.left, self.ended, self.came);
     }
   };
-  // `is_used`: somebody waited, and calls were not paused. `waiting`: who could leave.
+  // `is_used`: tickets waited, and calls were not paused. `waiting`: tickets that could leave.
   void observe(double seconds, const Events& events, bool is_used, std::size_t waiting);
   // `sessions` were open for `seconds`, and `ended` of them ended, while calls waited for ends.
   void observe_stay(double seconds, std::size_t sessions, double ended) {
