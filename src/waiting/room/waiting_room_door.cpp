@@ -96,7 +96,7 @@ Space WaitingRoom::space(Priority priority, const Wish* wish) const {
           ? lane.learned.higher_per_second(terms_.tiers.number_of(priority)) * in_seconds(wait)
           : 0;
   Space line{before, std::max(calls - higher, 1.0), away};
-  // The share of its tier, or all that those who come later and go before leave: it may get either.
+  // Its tier's share, or all calls that later tickets of higher tiers leave, whichever is better.
   const double share = terms_.tiers.share_of(priority) * calls;
   const Line::Ahead own_away = lane.line.away_of(priority).total();
   const double own_before = lane.expected(lane.line.of(priority).total(), own_away);
