@@ -74,7 +74,7 @@ struct PageContent {
   std::optional<Milliseconds> p10{};   // the expected wait, with p90
   std::optional<Milliseconds> p90{};
   std::optional<Milliseconds> begins_in{};  // no visitor is called before
-  std::string_view why{};  // paused, higher_tier, returned, busy, early, lot, or empty
+  std::string_view why{};  // paused, higher_tier, returned, busy, early, lot, slower, or empty
   std::optional<Milliseconds> waited{};
   std::uint32_t extensions = 0;  // if called: how often it may get more time
   Reservation reservation{};
