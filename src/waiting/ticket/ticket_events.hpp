@@ -1,5 +1,5 @@
-// What has become of tickets, queued for webhooks. Bounded: while the queue is full because nothing
-// is taken from it, further events are dropped and counted.
+// Events of tickets, queued for webhooks. Bounded: while the queue is full because nothing is taken
+// from it, further events are dropped and counted.
 #pragma once
 
 #include <algorithm>
