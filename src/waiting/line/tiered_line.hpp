@@ -58,8 +58,8 @@ class TieredLine {
   Slot next(std::uint32_t kinds = UINT32_MAX) const;
   // As next(), among the tickets whose visitors are at their pages.
   Slot next_at_page(std::uint32_t kinds = UINT32_MAX) const;
-  // Calls it, whether it was the next of these kinds or not: it is not present any more, and what
-  // tiers are owed changes. A tier without a present ticket of these kinds is owed nothing by it.
+  // Calls it, whether it was the next of these kinds or not: it is not present any more, and the
+  // calls owed to tiers change. A tier without a present ticket of these kinds is owed none by it.
   void call(const Member& member, std::uint32_t kinds = UINT32_MAX);
 
   // The line of one tier, and the line of its tickets that are away.
