@@ -13,7 +13,7 @@ enum class Newcomers : std::uint8_t { admitted, held };
 struct Backend {
   bool is_overloaded = false;
   double pace = 1;  // EntryPace: at most Terms::active_sessions times this are called in a second
-  Newcomers newcomers = Newcomers::admitted;  // not of a log
+  Newcomers newcomers = Newcomers::admitted;  // not sent through a log
 };
 
 }  // namespace spillway::waiting

@@ -1,4 +1,4 @@
-// What a waiting room has learned from its past: the rate of calls, how many visitors of each
+// Figures that a waiting room learns from its past: the rate of calls, how many visitors of each
 // tier come, leave, or miss their call, and how good its estimates were.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace spillway::waiting {
 
 class Learned {
  public:
-  // What has happened since the last tick.
+  // Events since the last tick.
   struct Events {
     double calls = 0;                       // less missed ones; an absent visitor's when it comes
     double left = 0;                        // waiting tickets that left
@@ -68,8 +68,8 @@ class Learned {
     double lower_shares = 0;   // of lower tiers with present tickets
     std::size_t sessions = 0;  // that make room when they end, if calls wait for that
   };
-  // What decides its wait: the line of all that go before, or its tier's share alone, whichever
-  // is sooner. nullopt: not known.
+  // The course of its wait: behind all that go before, or by its tier's share alone, whichever is
+  // sooner. nullopt: not known.
   struct Course {
     std::size_t ahead = 0;
     Flow flow;
@@ -84,7 +84,7 @@ class Learned {
     dispersion_.scale(times);
     interrupt(now);
   }
-  // A visitor is called; `joined` as when it was told.
+  // A visitor is called; `joined`: as when the estimate was announced.
   void learn_outcome(const Told& told, Time joined, Time now) {
     if (told.at(joined) > interrupted_) honesty_.learn(told.outcome(now - joined));
   }

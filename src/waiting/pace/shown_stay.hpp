@@ -32,7 +32,7 @@ class ShownStay {
   bool has_shown() const { return spent_ > 0; }
   // Weight of the sessions against the guess: 0 to 1.
   double evidence(double guess) const { return spent_ / (guess + spent_); }
-  // The variance of what the sessions have shown, over its square.
+  // Variance of the observed mean length over its square.
   double doubt() const { return 1 / (1 + ended_); }
 
  private:

@@ -1,5 +1,5 @@
-// The wait that was first announced to a visitor, and what its call teaches: the error of the
-// median, and by which factor the ranges are too narrow or too wide.
+// The wait that was first announced to a visitor, and what is learned when it is called: the error
+// of the median, and by which factor the ranges are too narrow or too wide.
 //
 // The factor follows the 80 % quantile of the distance of calls from the median, in units of the
 // range without the factor (Robbins and Monro, Annals of Mathematical Statistics 22, 1951), so that
