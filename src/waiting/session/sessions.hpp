@@ -138,7 +138,7 @@ class Sessions {
     Time last_use{};
     Time issued{};             // when `newest` was issued, or the last kReissue of it began
     Time used_since{};         // time of the first report of `used`
-    Time used_since_before{};  // and of the one before it
+    Time used_since_before{};  // the same for the generation before it
     std::optional<Stood> stood;
     std::uint32_t most_ms = 0;  // 0: only Terms::session_ttl
     bool is_in_uses = false;    // in uses_
