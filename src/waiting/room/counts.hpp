@@ -72,7 +72,7 @@ struct Counts {
 
   // Since the beginning.
   std::uint64_t joined = 0;          // tickets made
-  std::uint64_t called = 0;          // calls, repeated ones too
+  std::uint64_t called = 0;          // calls, including repeated ones
   std::uint64_t fulfilled = 0;       // tickets that became sessions
   Milliseconds waited{0};            // by these tickets, in total
   std::uint64_t entered = 0;         // sessions that began, with a ticket or without

@@ -17,7 +17,7 @@
 
 namespace spillway::waiting {
 
-// What is known of a called ticket's visitor.
+// How the visitor of a called ticket has reacted so far.
 enum class Coming : std::uint8_t {
   fresh,    // it may not have learned of the call yet
   lapsed,   // it should have, and did not come

@@ -34,7 +34,7 @@ class PollLimit {
 
  private:
   static constexpr std::int64_t kPoll =
-      1'000'000;  // of an hour a millisecond drains a part of a poll
+      1'000'000;  // at an interval of an hour, a millisecond still drains a part
 
   std::uint32_t level_ = 0;
 };

@@ -200,9 +200,9 @@ class WaitingRoom {
   void recover(const TicketId& id, Time time, Time now, Priority priority = 0,
                const UserKey& user = {}, const std::optional<CarriedWish>& wish = std::nullopt);
 
-  // waiting_room_shared.cpp, for a room of several proxies: questions that change nothing, and how
-  // delayed changes are made up for. As hear(), but it is no contact; and whether a pass that was
-  // issued then may be good, as far as this proxy knows.
+  // waiting_room_shared.cpp, for a room of several proxies: reads that change nothing, and how late
+  // reports are made up for. peek(): as hear(), but no contact. may_be_inside(): whether a pass
+  // that was issued then may be valid, as far as this proxy knows.
   std::optional<View> peek(const TicketId& id) const;
   bool may_be_inside(const TicketId& id, std::uint32_t generation, Time issued, Time now) const;
   Milliseconds first_pass_life() const { return std::max(kSlice, terms_.idle); }
@@ -212,7 +212,7 @@ class WaitingRoom {
   }
   // Counts one of its polls, by this proxy only. false: it is over the limit.
   bool take_poll(const TicketId& id);
-  // As arrive() or ask_for_ticket(), but lets nobody in and counts nothing.
+  // As arrive() or ask_for_ticket(), but lets no visitor in and counts nothing.
   Door look_at_door(Time now, Priority priority, const UserKey& user, bool wants_ticket) const;
   // Visitors that were turned away since the last count, and whether any had to wait.
   struct Turned {

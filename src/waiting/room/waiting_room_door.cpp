@@ -15,8 +15,8 @@ constexpr Milliseconds kShortestStay{30'000};
 
 // The normal quantile at which a visitor with a place reaches its call in time: 99 %.
 constexpr double kSure = 2.326;
-// The same if only sessions show how long they last: 99.9 %. Each visitor that comes estimates
-// anew, and places are given by the most optimistic estimate.
+// The same if only sessions show how long they last: 99.9 %. Each visitor that arrives leads to
+// another estimate, and places are given by the most optimistic one.
 constexpr double kSureOfShown = 3;
 
 // Number of places that are given whatever sessions have shown.
@@ -29,7 +29,7 @@ double first_guess(const Terms& terms) { return in_seconds(std::min(terms.idle, 
 // A session with a single use, then idle.
 double longest_guess(const Terms& terms) { return in_seconds(2 * terms.idle); }
 
-// A safe number of visitors that come in, from what sessions have shown of their length. First
+// A safe number of visitors that come in, estimated from the observed length of sessions. First
 // calls and a guess would promise a crowd far too much: ten calls are seen soon, and places are
 // given by the most optimistic rate of the first minutes. `free`: sessions that could begin at
 // once.
