@@ -58,7 +58,7 @@ bool NetworkShares::may_have_more(const IpAddress& client, std::size_t tickets,
   follow(tickets);
   const auto [one, other] = places_of(client);
   const double its = std::min(rows_[one], rows_[other]) * unit_;
-  // Its tickets may be in any part of the line: this part has at most `taken` and `away` of them.
+  // Its tickets may be in any part of the line; in this part they are at most all of its tickets.
   const double there = std::min(its, space.taken + space.away);
   return its < kFew || there < share / (1 - share) * std::max(space.free(), 0.0);
 }

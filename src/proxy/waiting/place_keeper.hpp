@@ -64,10 +64,10 @@ class PlaceKeeper {
   std::unique_ptr<store::PlaceStore> store_;
   SecretRequests requests_;
   std::vector<store::PlaceChanges> unwritten_;            // only its thread uses these six
-  waiting::Time gathered_{};                              // when collecting these began
-  waiting::Time used_until_{};                            // the same, with uses of sessions
+  waiting::Time gathered_{};                              // when collecting them began
+  waiting::Time used_until_{};                            // the same, including uses of sessions
   std::map<std::string, std::uint64_t> gathered_orders_;  // Orders::changes, by room
-  waiting::Time written_{};                               // until when all is written
+  waiting::Time written_{};                               // all changes before this are stored
   bool is_last_ = false;                                  // it writes for the last time
   // Visitors may bring what the former process could not store until then. The file keeps the time
   // of that process's end, so that a second crash before that loses nothing either.

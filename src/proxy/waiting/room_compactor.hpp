@@ -37,7 +37,7 @@ class RoomCompactor {
   RoomCompactor& operator=(const RoomCompactor&) = delete;
 
   void ask(const std::string& room);
-  // As RoomLog::forget_rooms(), now and then every hour.
+  // As RoomLog::forget_rooms(), at once and then every hour.
   void forget(std::vector<std::string> own, Milliseconds kept);
 
  private:

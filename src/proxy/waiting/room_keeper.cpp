@@ -220,7 +220,7 @@ RoomKeeper::Failed RoomKeeper::write(Member& member, const Sight& sight) {
   return failure;
 }
 
-// More calls wait than fit into one row: they rang before it was written.
+// More calls wait than fit into one row, and they have rung already.
 void RoomKeeper::ring_if_urgent(const Member& member) {
   if (!member.room->outbox().is_urgent()) return;
   const std::lock_guard lock(mutex_);

@@ -140,7 +140,7 @@ class SharedWaitingRoom {
   bool honours(const waiting::Token& pass, TimePoint now);
   // Also while it does not answer, with on_store_failure `open`: the room goes on by itself from
   // its last state, with this proxy's share of the free sessions. nullopt: it does not. Nor does it
-  // make reservations: webhooks get no events of that time, and the visitor would wait for a call.
+  // make reservations: webhooks get no events of that time, and the visitor would rely on a call.
   template <class C>
   std::optional<typename C::Result> perform_apart(const C& command, TimePoint now) {
     const std::lock_guard lock(mutex_);
