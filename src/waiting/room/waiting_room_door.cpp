@@ -9,8 +9,8 @@ namespace spillway::waiting {
 
 namespace {
 
-// Sessions are assumed to last at least this long until calls have been observed, if the
-// configuration has no expected_stay_ms.
+// Until calls have been observed, and without expected_stay_ms, sessions are assumed to last for
+// Terms::idle, but for no longer than this.
 constexpr Milliseconds kShortestStay{30'000};
 
 // The normal quantile at which a visitor with a place reaches its call in time: 99 %.
