@@ -5,7 +5,7 @@
 // session is kept free for it, and others are called meanwhile; when it comes it goes first
 // (Coming::at_door). Nor is a resource kept: if it finds none, it is back at its place, before the
 // others (has_resource). Estimates expect the share of the absent that came lately. Only some are
-// called at a time, so that one that comes finds room soon; others are passed over until then.
+// called at a time, so that each finds room soon; others are passed over until fewer are called.
 // that comes finds room soon; the others are passed over until fewer are called.
 #include <algorithm>
 #include <cstdint>
