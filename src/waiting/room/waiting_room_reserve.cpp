@@ -1,12 +1,12 @@
 // Reservations: places kept while visitors are away, who are called there ("leave and be called").
 //
 // A reserved ticket counts as present: it is called when its turn comes. It is away if its visitor
-// did not poll lately, or not since a restart. Whether and when it comes is not known, so no
-// session is kept free for it, and others are called meanwhile; when it comes it goes first
-// (Coming::at_door). Nor is a resource kept: if it finds none, it is back at its place, before the
-// others (has_resource). Estimates expect the share of the absent that came lately. Only some are
-// called at a time, so that each finds room soon; others are passed over until fewer are called.
-// that comes finds room soon; the others are passed over until fewer are called.
+// did not poll lately, or not since a restart. Whether and when an absent visitor comes is not
+// known. So no session is kept free for it, and other tickets are called at the same time; when it
+// comes it goes before them (Coming::at_door). Nor is a resource kept: others get it, and a visitor
+// that comes and finds none is at its own place, before them (has_resource). Estimates expect the
+// share of absent visitors that came lately. Only some are called at a time, so that a visitor that
+// comes finds room soon; the others are passed over until fewer are called.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
