@@ -40,9 +40,9 @@ Task<std::optional<typename C::Result>> ask_room(SharedWaitingRoom& room, C comm
 }
 
 // Performs a command for a visitor's token, as ask_room(). In a shared room no row is written for a
-// spent token, and one address may write no more rows that change nothing than it may have tickets.
-// Else one valid stamp, or an old ticket, would be enough to fill the log for all.
-// enough to fill the log for all.
+// spent token, however often it is shown, and one address may write no more rows that change
+// nothing than it may have tickets. Else one valid stamp, or an old ticket, would be enough to fill
+// the log for all.
 struct Holder {
   const waiting::Token& token;
   IpAddress client;
