@@ -24,7 +24,7 @@ struct VisitorStatus {
     fulfilled,   // has a pass
     full,        // would not get in within max_wait_ms: has no place
     closed,      // no visitor has to wait
-    cancelled,   // its visitor gave it up, or the operator ended it: see `end`
+    cancelled,   // its place or session was given up, or was ended: see `end`
     ended,       // the operator ended the waiting room
     expired,     // its place or session timed out: see `end`
     elsewhere    // its user has as many as allowed; `id` is one of them
