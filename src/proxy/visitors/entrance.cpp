@@ -22,7 +22,7 @@ using waiting::WaitingRoom;
 
 // Workers read the clock at different moments.
 constexpr Milliseconds kAhead{2'000};
-// How often what a session has opened is ended with it, where it has a resource.
+// How often to check whether a session with a resource has ended, so that its responses end, too.
 constexpr Milliseconds kLookAtSession{1'000};
 
 }  // namespace
@@ -36,7 +36,7 @@ bool Entrance::lets_pass() {
     return true;
   }
   token_ = tokens_.find(*room_, services_.now());
-  // A token in a cookie is renewed instead, so that copies of it are found.
+  // A token in a cookie is renewed instead, so that copies of it are detected.
   if (token_ && tokens_.is_program() && room_->keeps(*token_, services_.now())) {
     const bool is_pass = token_->kind == TokenKind::pass;
     if (is_pass && token_->is_worn) renew(*token_, token_->generation);
@@ -95,26 +95,26 @@ bool Entrance::bypasses() {
                                           word_.value_or(traffic::TokenWord{}));
 }
 
-// The session's last use is to be known before it is idle.
+// The last use of a session has to be reported before the session is idle.
 Milliseconds Entrance::renew_after() const {
   return std::min(waiting::kRenewAfter, settings_->sessions.idle / 4);
 }
 
-// What a session has is another's as soon as it has ended, so it is looked up each time.
+// Another visitor may have a session's resource as soon as it has ended, so always look it up.
 bool Entrance::has_its_session(const Token& pass) {
   return room_->with(services_.now(),
                      [&](WaitingRoom& room, Time now) { return goes_on(room, pass.id, now); });
 }
 
-// Mostly a pass itself says that its visitor was let in, and when. If its time is in the future,
-// the clock was set back.
+// Usually the pass alone proves that its visitor was let in, and when. If its time is in the
+// future, the clock was set back.
 bool Entrance::needs_look(const Token& pass) const {
   const Milliseconds age = age_of(pass);
   return pass.generation == 0 || age >= renew_after() || age < -kAhead;
 }
 
 Task<Entrance::Shown> Entrance::show(Token pass) {
-  // It came late with its first pass before, and waits: nothing is written for that.
+  // Its first pass came late before, and it waits: no row is written for that.
   if (pass.generation == 0 && room_->is_shared() && room_->look_at_ticket(pass.id, services_.now()))
     co_return Shown::in_line;
   waiting::ShowPass shows{{pass}};
@@ -149,8 +149,8 @@ Task<Entrance::Shown> Entrance::show(Token pass) {
   co_return Shown::inside;
 }
 
-// A first pass that comes late makes a ticket, so the limits of a second contact hold. Nothing here
-// can ask for a proof of work: where one is needed the visitor arrives anew.
+// A first pass that comes late makes a ticket, so the limits of a second contact apply. A proof of
+// work cannot be requested here: if one is required the visitor arrives again.
 Reason Entrance::judge_late(const Token& pass) {
   if (challenge_of(*settings_, pass)) return Reason::work_required;
   const IpAddress client = client_address(request_);
@@ -168,14 +168,14 @@ void Entrance::note_late(const Token& pass, bool has_joined) {
     room_->did_not_join(client, *settings_);
 }
 
-// Whether it is a first pass that is good for a place, once that can be written.
+// Whether it is a first pass that is good for a place, once that can be stored.
 bool Entrance::may_come_late(const Token& pass) {
   return pass.generation == 0 && room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
     return room.may_be_inside(pass.id, 0, pass.time, now);
   });
 }
 
-// Tells a visitor that was inside that its place may be taken by now. A request that is no visit,
+// Informs a visitor that was inside that its place may be taken by now. A request that is no visit,
 // such as a form, keeps its pass: sent again once the ticket is called, it goes on.
 Answer Entrance::tell_late(const Token& pass) {
   const auto view =
@@ -187,13 +187,13 @@ Answer Entrance::tell_late(const Token& pass) {
               waiting::ticket_of_pass(pass, view->joined, view->priority));
 }
 
-// The holder of a ticket asks for the route itself. nullopt: it comes in, or the place has ended
-// and there is nothing to tell.
+// The holder of a ticket requests the route itself. nullopt: it enters, or the place has ended and
+// there is nothing to report.
 Task<std::optional<Answer>> Entrance::claim(Token ticket) {
   std::optional<WaitingRoom::View> view;
   bool has_ended = false;
   if (room_->is_shared()) {
-    // What is written for a ticket is that it enters: nothing while it waits, or after its end.
+    // A row is only needed if the ticket enters: none while it waits, or after its end.
     view = room_->look_at_ticket(ticket.id, services_.now());
     has_ended = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
       return room.end_of(ticket.id, now).has_value();
@@ -216,9 +216,9 @@ Task<std::optional<Answer>> Entrance::claim(Token ticket) {
   co_return tell_end(ticket.id);
 }
 
-// The browser's token is of a place that ended lately: the page tells why, and only once, since it
-// also deletes the cookie. nullopt: there is nothing to tell, or no visitor has to wait, and this
-// one arrives anew. So does a program without cookies, which would be told every time.
+// The browser's token is for a place that ended lately: the page says why, and only once, since it
+// also deletes the cookie. nullopt: there is nothing to report, or no visitor has to wait, and this
+// one arrives again. So does a program without cookies, which would get the page every time.
 std::optional<Answer> Entrance::tell_end(const waiting::TicketId& id) {
   const bool sees = is_visit(request_.head) && http::prefers_html(request_.head.fields);
   if (!sees || tokens_.is_in_field()) return std::nullopt;
@@ -261,7 +261,7 @@ Task<> Entrance::end_session(VisitorSessionEnd how) {
   return go_back();
 }
 
-// If the store does not know of it, the session lasts until it is idle.
+// If the log does not answer, the session lasts until it is idle.
 Task<> Entrance::leave() {
   waiting::Cancel leave{.id = *std::exchange(inside_, std::nullopt)};
   if (first_pass_) leave.issued = first_pass_->time;

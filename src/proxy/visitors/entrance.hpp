@@ -1,4 +1,4 @@
-// The entrance of a route with a waiting room: who goes on, and who is told to wait.
+// The entrance of a route with a waiting room: decides which requests go on and which have to wait.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ namespace spillway::proxy {
 
 class Entrance {
  public:
-  // `response`: what visitors who wait are told.
+  // `response` gets the response for visitors that wait.
   Entrance(Services& services, RequestContext& request, Parking& parking,
            const VisitorTokens& tokens, LocalReply& response)
       : services_(services),
@@ -35,32 +35,32 @@ class Entrance {
   Entrance(const Entrance&) = delete;
   Entrance& operator=(const Entrance&) = delete;
 
-  // True: the request goes on at once. Its route has no waiting room, the request bypasses it, or
-  // its pass alone says enough. Mostly without a look at the waiting room.
+  // True: the request goes on at once, because its route has no waiting room, the request bypasses
+  // it, or its pass alone is enough. Mostly without a look at the waiting room.
   bool lets_pass();
-  // If it does not. nullopt: the request goes on; if it has a pass, in the class of those who were
-  // let in and with its deadline, and with RequestContext::pass and pass_lines. Else WaitingPage,
-  // or a fault for a request that is no visit: of a picture, a form, a prefetch.
+  // To be called otherwise. nullopt: the request goes on; if it has a pass, in the class of
+  // admitted visitors and with its deadline, and with RequestContext::pass and pass_lines. Else
+  // WaitingPage, or a fault for a request that is no visit: for a picture, a form, a prefetch.
   Task<std::optional<Answer>> enter();
-  // The same for a fresh stored response, which takes no capacity of the upstream and so needs no
-  // pass. A pass is renewed all the same: its session is in use. A ticket is claimed, or its holder
-  // gets the waiting page: the stored response would replace that page, and the call be missed.
+  // The same for a fresh cached response, which takes no capacity of the upstream and so needs no
+  // pass. A pass is still renewed: its session is in use. A ticket is claimed, or its holder gets
+  // the waiting page: the cached response would replace that page, and the call would be missed.
   Task<std::optional<Answer>> look_in();
-  // Of WaitingPage.
+  // The reason of a WaitingPage.
   Reason reason() const { return reason_; }
 
-  // The visitor's, for visitor_session_end().
+  // The visitor's session, for visitor_session_end().
   VisitorSession session() const {
     return {.is_open = inside_.has_value(), .is_new = claimed_.has_value()};
   }
-  // Before the head of the response is sent that ends it: with `in_line` the visitor gets no pass,
-  // but keeps its ticket; when it is over, another visitor comes in at once instead of once it is
-  // idle.
+  // Call it before the head of the response that ends the session is sent: with `in_line` the
+  // visitor gets no pass, but keeps its ticket; with `over` another visitor can enter at once, not
+  // only once the session is idle.
   Task<> end_session(VisitorSessionEnd how);
 
-  // Of a visitor with a pass: it is still here.
+  // If the visitor has a pass: it is still here.
   void report_stay(TimePoint now) { stay_.report(now); }
-  // The same for what goes on without the request and its generation.
+  // The same for a response that outlasts the request and its generation.
   Stay lasting_stay() const;
 
  private:
@@ -72,11 +72,11 @@ class Entrance {
   Holder holder(const waiting::Token& token) const {
     return {token, client_address(request_), *settings_};
   }
-  // What comes of a pass.
+  // The result of showing a pass.
   enum class Shown : std::uint8_t {
-    inside,   // it is good
+    inside,   // it is valid
     in_line,  // it was shown late: see WaitingRoom::use()
-    limited,  // likewise, and its visitor may have no ticket now
+    limited,  // the same, and its visitor may get no ticket now
     over
   };
   Task<Shown> show(waiting::Token pass);
@@ -115,11 +115,11 @@ class Entrance {
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
   Reason reason_ = Reason::waiting_room;
-  std::optional<waiting::Token> token_;       // what the visitor carries
-  std::optional<traffic::TokenWord> word_;    // once it was asked for
-  std::optional<waiting::TicketId> inside_;   // who was let in
+  std::optional<waiting::Token> token_;       // the visitor's
+  std::optional<traffic::TokenWord> word_;    // once it was looked for
+  std::optional<waiting::TicketId> inside_;   // of the admitted visitor
   std::optional<waiting::TicketId> claimed_;  // its session began with this request
-  std::optional<waiting::Token> first_pass_;  // is issued: until it is shown it is no session
+  std::optional<waiting::Token> first_pass_;  // a new one; there is no session until it is shown
   Stay stay_;
   std::array<char, kPassLines> pass_lines_;
   std::array<char, 192> pass_;

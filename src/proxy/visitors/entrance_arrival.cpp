@@ -1,4 +1,4 @@
-// How a visitor gets a place at the entrance: its first contact, and the second.
+// How a visitor gets a place at the entrance: its first and its second contact.
 #include <utility>
 
 #include "http/field/accept.hpp"
@@ -15,8 +15,8 @@ using waiting::Token;
 using waiting::TokenKind;
 using waiting::WaitingRoom;
 
-// The second contact: from now on it has a place, by its arrival. Where places are offered it has
-// none before it takes one.
+// The second contact: from now on the visitor has a place, by its arrival. If places are offered it
+// has none before it takes one.
 Task<std::optional<Answer>> Entrance::join(Token stamp) {
   const auto carried = ask_of(*room_, stamp, services_.now());
   if (!carried) {
@@ -30,7 +30,7 @@ Task<std::optional<Answer>> Entrance::join(Token stamp) {
   }
   waiting::Ask ask;
   if (hands_out(*settings_)) {
-    // The link may say something else by now.
+    // The link may ask for something else by now.
     auto asked = ask_in_link(request_.head.path_and_query);
     if (const auto* const wrong = std::get_if<std::string>(&asked))
       co_return refuse(malformed_ask(*wrong));
@@ -56,7 +56,7 @@ Task<std::optional<Answer>> Entrance::join(Token stamp) {
   co_return go_on(*joining.contact, stamp);
 }
 
-// Whether the visitor has a place is not known now: it asks again with the token it has.
+// It is not known now whether the visitor has a place: it asks again with the token that it has.
 Answer Entrance::tell_again(std::optional<Token> token) {
   if (token && token->kind == TokenKind::stamp) return tell_stamped(*token);
   return tell({.poll = stamp_poll(*settings_)}, std::nullopt);
@@ -74,7 +74,7 @@ std::optional<Answer> Entrance::go_on(const WaitingRoom::Contact& contact, const
   return turn_away(contact.door, stamp.user);
 }
 
-// A page goes on by itself. What it has is still good.
+// A page polls by itself. The visitor's token is still valid.
 Answer Entrance::limit_joins() {
   const Milliseconds later = stamp_poll(*settings_);
   reason_ = Reason::join_limit;
@@ -134,8 +134,8 @@ Task<std::optional<Answer>> Entrance::arrive(bool lacks_work) {
   co_return tell_stamped(stamp);
 }
 
-// Whether it gets a stamp although no visitor has to wait: first passes are given to a client that
-// keeps nothing, and hold places for a slice. With a stamp it comes in at once.
+// Whether a visitor gets a stamp although none has to wait: a client that keeps no tokens could
+// collect first passes, which hold places for a slice. With the stamp it enters at once.
 bool Entrance::comes_twice(const waiting::Arrive& arrival) {
   const TimePoint now = services_.now();
   if (!arrival.user.is_nobody()) return false;
@@ -144,19 +144,19 @@ bool Entrance::comes_twice(const waiting::Arrive& arrival) {
   return !is_open && !room_->may_enter_at_once(client_address(request_), *settings_, now);
 }
 
-// A stamp for which work is to be done is kept, since another tab may be at it; not shortly before
-// its end.
+// A stamp is reused for a proof of work, since another tab may be working on it; but not shortly
+// before the stamp expires.
 bool Entrance::outlasts_a_page(const Token& stamp) const {
   return age_of(stamp) <= waiting::kWorkLife - waiting::kStampLife;
 }
 
-// What it asks for is not understood, or nothing could ever meet it.
+// Its requirement is malformed, or no resource could ever meet it.
 Answer Entrance::refuse(LocalReply refusal) {
   response_ = std::move(refusal);
   return WaitingPage{};
 }
 
-// It has no place yet.
+// Its visitor has no place yet.
 Answer Entrance::tell_stamped(const Token& stamp) {
   using State = VisitorStatus::State;
   const State state = offers_places(*settings_) ? State::offered : State::arrived;

@@ -11,17 +11,17 @@ namespace {
 
 using waiting::WaitingRoom;
 
-// Longer than the log takes to find out that it does not answer.
+// Longer than it takes to detect that the log does not answer.
 constexpr Duration kLogPatience = std::chrono::milliseconds(2'500);
 
-// For a visitor with a stamp: turned away, or waiting without a ticket. nullopt: ask the log.
+// For a visitor with a stamp that is turned away, or waits without a ticket. nullopt: ask the log.
 std::optional<WaitingRoom::Contact> look_first(SharedWaitingRoom& room, const waiting::Token& stamp,
                                                TimePoint now) {
   return room.is_shared() ? room.look_at_offer(stamp, now) : std::nullopt;
 }
 
 // Whether the challenge is met; counts the verdict. Every way to a ticket leads through here; a
-// stamp that has one already makes none.
+// stamp that has a ticket already makes no other one.
 bool judge_work(SharedWaitingRoom& room, const waiting::Token& stamp, std::string_view nonce,
                 const config::WaitingRoom& settings, TimePoint now) {
   const auto challenge = challenge_of(settings, stamp);
@@ -86,7 +86,7 @@ Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting
     co_return Joining{.refused = Reason::join_limit};
   }
   if (room.is_shared()) {
-    // It has its ticket already: nothing is written, however often it asks with the stamp.
+    // It has its ticket already: no row is written, however often it asks with the stamp.
     auto view = room.look_at_place(stamp.id, asker.services.now());
     if (view) {
       room.did_not_join(client, settings);
@@ -95,13 +95,13 @@ Task<Joining> ask_to_join(SharedWaitingRoom& room, waiting::Token stamp, waiting
     }
   }
   Joining joining{.contact = look_first(room, stamp, asker.services.now())};
-  // A session is told again by a row, which changes nothing.
+  // An existing session is found by a row, which changes nothing.
   const bool is_repeat = room.is_shared() && room.has_session(stamp.id);
   if (!joining.contact || joining.contact->door == WaitingRoom::Door::wait) {
     const waiting::Join join{{stamp}, std::move(ask)};
     const auto contact = co_await ask_room(room, join, asker);
     joining.contact = contact;
-    // Places cannot be written down: as from a log that does not answer.
+    // Places cannot be stored: handled like a log that does not answer.
     const bool is_held = contact && contact->door == WaitingRoom::Door::wait && !contact->view;
     if (is_held) joining.contact.reset();
   }

@@ -1,5 +1,5 @@
-// Has a waiting room do something for a visitor: here and now or, if other proxies share it, by
-// their log, which answers some milliseconds later.
+// Performs a command of a visitor on a waiting room: immediately or, if other proxies share the
+// room, through their log, which answers some milliseconds later.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,17 @@
 
 namespace spillway::proxy {
 
-// Where a request waits for the log.
+// What a request needs to wait for the log.
 struct RoomAsker {
   Services& services;
   Parking& parking;
 };
 
-// nullopt: the log does not answer. It may still happen.
+// nullopt: the log does not answer. The command may still be performed.
 Task<std::optional<waiting::Outcome>> ask_log(SharedWaitingRoom& room, waiting::Command command,
                                               RoomAsker asker);
 
-// Likewise, if the room does not go on without its log either.
+// nullopt as above, if the room does not go on without its log either.
 template <class C>
 Task<std::optional<typename C::Result>> ask_room(SharedWaitingRoom& room, C command,
                                                  RoomAsker asker) {
@@ -39,10 +39,10 @@ Task<std::optional<typename C::Result>> ask_room(SharedWaitingRoom& room, C comm
   co_return std::optional<Result>(std::get<Result>(*std::move(outcome)));
 }
 
-// Does what a visitor wants with the token that it carries: as ask_room(). In a shared room no row
-// is written for a spent token, however often it is shown, and one address may write no more rows
-// that change nothing than it may have tickets. Else one valid stamp, or an old ticket, would be
-// enough to fill the log for all.
+// Performs a command for a visitor's token, as ask_room(). In a shared room no row is written for a
+// spent token, however often it is shown, and one address may write no more rows that change
+// nothing than it may have tickets. Else one valid stamp, or an old ticket, would be enough to fill
+// the log for all.
 struct Holder {
   const waiting::Token& token;
   IpAddress client;
@@ -53,8 +53,8 @@ struct HolderAnswer {
   std::optional<Result> result{};  // none: the log does not answer, or
   bool is_limited = false;         // there were too many
 };
-// Whether a row that said so has changed enough not to count against its client. `was_inside`: it
-// had a session before. A pass that is issued once more counts.
+// Whether a row with this result has changed enough not to count against its client. `was_inside`:
+// it had a session before. A pass that is only issued again counts against it.
 inline bool is_change(const waiting::Renewal& renewal, bool) {
   const bool is_issued_again = renewal.age > Milliseconds(0);
   return renewal.use == waiting::Use::renewed && !is_issued_again;
@@ -74,7 +74,7 @@ Task<HolderAnswer<typename C::Result>> ask_for_holder(SharedWaitingRoom& room, C
   const TimePoint now = asker.services.now();
   if (room.is_shared()) {
     if (room.is_spent(holder.token, now)) co_return HolderAnswer<Result>{.result = Result{}};
-    // A call is not lost by what others behind the address do.
+    // A called visitor must not miss its call because of others behind the same address.
     const bool may_write =
         room.is_called(holder.token.id, now) || room.may_write(holder.client, holder.settings, now);
     if (!may_write) co_return HolderAnswer<Result>{.is_limited = true};
@@ -86,29 +86,29 @@ Task<HolderAnswer<typename C::Result>> ask_for_holder(SharedWaitingRoom& room, C
   co_return HolderAnswer<Result>{.result = std::move(result)};
 }
 
-// Used in several files: made once, in room_question.cpp. Each file's own coroutine frame has other
-// names, which the link-time optimizer takes for a violation of the one-definition rule.
+// Instantiated once, in room_question.cpp: each file's own coroutine frame has other names, which
+// the link-time optimizer takes for a violation of the one-definition rule.
 extern template Task<std::optional<waiting::Cancel::Result>> ask_room(SharedWaitingRoom&,
                                                                       waiting::Cancel, RoomAsker);
 extern template Task<HolderAnswer<waiting::Cancel::Result>> ask_for_holder(SharedWaitingRoom&,
                                                                            waiting::Cancel, Holder,
                                                                            RoomAsker);
 
-// A first contact. A visitor that has to wait, or is turned away, writes no row.
+// A first contact. No row is written for a visitor that has to wait, or is turned away.
 Task<std::optional<waiting::Arrived>> ask_to_arrive(SharedWaitingRoom& room,
                                                     waiting::Arrive arrival, RoomAsker asker);
-// With a stamp, where places are offered: it makes no ticket.
+// A contact with a stamp if places are offered: it makes no ticket.
 Task<std::optional<waiting::WaitingRoom::Contact>> ask_for_offer(SharedWaitingRoom& room,
                                                                  waiting::Token stamp,
                                                                  RoomAsker asker);
 
-// A second contact. `refused`: JOIN_LIMIT, of this address too many tickets were made lately;
-// WORK_REQUIRED, the room takes work that counts. The stamp is still good.
+// A second contact. `refused`: JOIN_LIMIT, this address has made too many tickets lately;
+// WORK_REQUIRED, the room requires a valid proof of work. The stamp is still valid.
 struct Joining {
   Reason refused = Reason::none;
   std::optional<waiting::WaitingRoom::Contact> contact{};
 };
-// What the visitor sends with it: `ask`, where resources are handed out; `work`, a nonce, or empty.
+// Sent by the visitor: `ask`, where resources are handed out; `work`, a nonce, or empty.
 struct Joiner {
   IpAddress client;
   std::string_view work;

@@ -17,8 +17,8 @@ bool mentions_prefetch(const http::FieldList& fields, std::string_view name) {
   return field != nullptr && field->value.find("prefetch") != std::string_view::npos;
 }
 
-// What a page is made of. Browsers send no Fetch Metadata over plain HTTP, but ask for a picture or
-// a style sheet as such (WHATWG Fetch, "fetching": Accept by destination).
+// Parts of a page. Browsers send no Fetch Metadata over plain HTTP, but the Accept of a picture or
+// a style sheet names its type (WHATWG Fetch, "fetching": Accept by destination).
 bool accepts_parts(const http::FieldList& fields) {
   constexpr std::array<std::string_view, 5> kParts{"image/", "text/css", "font/", "audio/",
                                                    "video/"};
@@ -29,7 +29,7 @@ bool accepts_parts(const http::FieldList& fields) {
 }
 
 bool is_forwarded_host(std::string_view host, const http::FieldList& fields) {
-  if (host.empty()) return false;  // of "file://"
+  if (host.empty()) return false;  // as for "file://"
   if (http::iequals(host, traffic::only_value(fields, "X-Forwarded-Host"))) return true;
   const http::ForwardedElements forwarded(fields);
   return forwarded.well_formed() && http::iequals(host, forwarded.last().host);
@@ -59,7 +59,7 @@ bool is_of_another_origin(const http::RequestHead& head, bool is_peer_trusted) {
 bool is_visit(const http::RequestHead& head) {
   if (head.method != http::Verb::get || head.path_and_query == "/robots.txt") return false;
   if (only_looks(head)) return false;
-  // A script that goes in. No form can send the field, nor another site's script unless the
+  // A script that enters. No form can send the field, nor can another site's script unless the
   // upstream allows it (Fetch: it is not safelisted).
   if (head.fields.find("Spillway-Enter") != nullptr) return true;
   const http::Field* const mode = head.fields.find("Sec-Fetch-Mode");

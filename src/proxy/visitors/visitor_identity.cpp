@@ -15,7 +15,7 @@ using traffic::TokenClaims;
 using traffic::TokenFault;
 using traffic::TrustedTokens;
 
-// By its signature alone.
+// Checks the token itself, for its signature: not its time or its room.
 traffic::VerifiedToken verify(const RequestContext& request, const TrustedTokens::Carried& token,
                               SharedWaitingRoom& room, TimePoint now) {
   const TrustedTokens& tokens = request.generation->generation().trusted_tokens;
@@ -28,12 +28,12 @@ traffic::VerifiedToken verify(const RequestContext& request, const TrustedTokens
   return verified;
 }
 
-// Here and now.
+// Also checks that the token is valid now and in this room.
 std::variant<const TokenClaims*, TokenFault> claims_of(const RequestContext& request,
                                                        const TrustedTokens::Carried& token,
                                                        SharedWaitingRoom& room, TimePoint now) {
   traffic::TokenCache& known = request.generation->verified_tokens;
-  // A longer one is refused sooner than it is hashed.
+  // A longer text is rejected without hashing it.
   const bool may_be_known = !token.fault && token.text.size() <= traffic::kMostTokenText;
   const Sha256 digest =
       may_be_known ? traffic::TokenCache::digest_of(token.source, token.text) : Sha256{};

@@ -1,8 +1,8 @@
-// Who a visitor is, from what is verified: the tier in which it waits and its user, by a signed
-// token, an API key or the word of a trusted peer, which are asked for at the first contact and
-// then carried in the signed stamp and ticket; and its address.
+// A visitor's verified identity: its tier and its user, from a signed token, an API key or the
+// fields of a trusted peer, which are read at the first contact and then carried in the signed
+// stamp and ticket; and its address.
 //
-// The request is classified.
+// The request has to be classified.
 #pragma once
 
 #include "proxy/request/context/request_context.hpp"
@@ -12,9 +12,9 @@
 
 namespace spillway::proxy {
 
-// What its tokens say (trusted_tokens) once they are verified; one that does not count is counted.
-// Most are verified once (TokenCache), and of an address that sends many with a bad signature those
-// that take long not at all: else a client that floods with them has the processor.
+// The claims of its tokens (trusted_tokens) if they are valid; invalid tokens are counted. Most are
+// verified once (TokenCache); for an address that sends many bad signatures, tokens that take long
+// are not verified: else a flood of them would use up the processor.
 traffic::TokenWord token_word(const RequestContext& request, SharedWaitingRoom& room,
                               TimePoint now);
 
@@ -37,7 +37,7 @@ inline waiting::UserKey visitor_user(const RequestContext& request, const Shared
   return room.key_of(verified_user(request, word));
 }
 
-// Whose tickets it makes, for AddressLimit.
+// The address to which its tickets are counted, for AddressLimit.
 inline IpAddress client_address(const RequestContext& request) {
   return request.generation->generation().classifier.client_of(request.head, request.client.peer);
 }

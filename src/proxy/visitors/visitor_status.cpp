@@ -83,7 +83,7 @@ VisitorStatus turned_away(waiting::WaitingRoom::Door door, const SharedWaitingRo
 
 namespace {
 
-// What it asks for, and what it has. Names have no characters that JSON escapes.
+// Its requirement and its resource. Names have no characters that JSON escapes.
 void add_allotment(std::string& text, const waiting::View& view, waiting::Time now) {
   const waiting::Allotment& its = *view.allotment;
   const auto left = [&](std::string_view name, Milliseconds time) {

@@ -1,4 +1,4 @@
-// What a visitor of a waiting room is told of its place: as JSON, and as fields.
+// The status of a visitor's place in a waiting room, as JSON and as header fields.
 #pragma once
 
 #include <algorithm>
@@ -17,37 +17,37 @@ namespace spillway::proxy {
 
 struct VisitorStatus {
   enum class State : std::uint8_t {
-    arrived,     // known by its stamp alone
-    offered,     // likewise, and may take a place
+    arrived,     // has only a stamp
+    offered,     // the same, and may take a place
     waiting,     // has a place
     processing,  // called
     fulfilled,   // has a pass
     full,        // would not get in within max_wait_ms: has no place
     closed,      // no visitor has to wait
-    cancelled,   // its place or session was given up, or the operator ended it: see `end`
+    cancelled,   // its place or session was given up, or was ended: see `end`
     ended,       // the operator ended the waiting room
-    expired,     // its place or session ran out: see `end`
-    elsewhere    // its user has as many as it may; `id` is of one of them
+    expired,     // its place or session timed out: see `end`
+    elsewhere    // its user has as many as allowed; `id` is one of them
   };
   State state = State::arrived;
-  Milliseconds poll{0};                            // until it is to ask again
-  std::optional<waiting::TicketId> id;             // of a ticket, or a session
-  std::optional<waiting::WaitingRoom::View> view;  // likewise
-  std::optional<waiting::End> end;                 // of one that was there lately
-  bool is_unknown = false;  // the log of a shared room does not answer: it is to ask again
-  // POLL_LIMIT, JOIN_LIMIT: answered 429, and only `poll` counts; WORK_REQUIRED: 403
+  Milliseconds poll{0};                            // until the next poll
+  std::optional<waiting::TicketId> id;             // of its ticket, or session
+  std::optional<waiting::WaitingRoom::View> view;  // the same
+  std::optional<waiting::End> end;                 // if it ended lately
+  bool is_unknown = false;  // the log of a shared room does not answer: poll again
+  // POLL_LIMIT, JOIN_LIMIT: answered 429, only `poll` is used; WORK_REQUIRED: 403
   Reason limit = Reason::none;
   std::optional<waiting::Challenge> challenge{};  // the proof of work for a place
 };
 
 std::string_view name(VisitorStatus::State state);
 
-// When a visitor that has only a stamp is to come again: well within the stamp's life.
+// When a visitor with only a stamp is to come again: well within the stamp's life.
 inline Milliseconds stamp_poll(const config::WaitingRoom& settings) {
   return std::min<Milliseconds>(settings.page.poll.min, waiting::kStampLife / 3);
 }
 
-// Whether a place is taken by an act alone.
+// Whether a visitor has to take its place explicitly.
 inline bool offers_places(const config::WaitingRoom& settings) {
   return settings.tickets.join == config::WaitingJoin::offer;
 }
@@ -56,7 +56,7 @@ inline Milliseconds stamp_life(const config::WaitingRoom& settings) {
   if (offers_places(settings)) return waiting::kOfferLife;
   return settings.tickets.challenge.work_bits > 0 ? waiting::kWorkLife : waiting::kStampLife;
 }
-// The proof of work that a ticket for this stamp takes.
+// The proof of work that a ticket for this stamp requires.
 inline std::optional<waiting::Challenge> challenge_of(const config::WaitingRoom& settings,
                                                       const waiting::Token& stamp) {
   if (!waiting::takes_work(settings, stamp)) return std::nullopt;
@@ -67,7 +67,7 @@ VisitorStatus status_of(const waiting::TicketId& id, const waiting::WaitingRoom:
 VisitorStatus status_of(const waiting::TicketId& id, const waiting::End& end);
 VisitorStatus status_of(Reason limit, Milliseconds later);
 
-// A waiting room, its settings, and the time of the question.
+// A waiting room, its settings, and the time of the request.
 struct VisitorAt {
   SharedWaitingRoom& room;
   const config::WaitingRoom& settings;
@@ -76,13 +76,13 @@ struct VisitorAt {
 // The status of a visitor without a valid token: it has to request the route itself again.
 VisitorStatus status_without_place(VisitorAt at);
 // The status of a visitor whose place or session has ended: `expired` or `cancelled`. While the
-// room is closed an expired visitor is told `closed` instead, since it may enter.
+// room is closed an expired visitor gets `closed` instead, since it may enter.
 VisitorStatus status_at_end(const waiting::TicketId& id, const waiting::End& end, VisitorAt at);
-// The status of a visitor that asked with that ticket.
+// The status of a visitor that polled with that ticket.
 VisitorStatus status_of(const SharedWaitingRoom::Asked& asked, const waiting::Token& ticket,
                         VisitorAt at);
 
-// The status of a visitor that the door let neither in nor wait.
+// The status of a visitor that the door neither let in nor let wait.
 VisitorStatus turned_away(waiting::WaitingRoom::Door door, const SharedWaitingRoom& room,
                           const config::WaitingRoom& settings, const waiting::UserKey& user);
 

@@ -10,14 +10,14 @@ namespace spillway::proxy {
 
 namespace {
 
-// How often its place is looked at.
+// How often it looks for changes of its place.
 constexpr Duration kLook = std::chrono::seconds(1);
 constexpr Duration kComment = std::chrono::seconds(15);
 constexpr Duration kLongest = std::chrono::minutes(10);
 constexpr Duration kLinger = std::chrono::seconds(2);
 constexpr int kMostLingered = 64;  // of at most a kilobyte each
 
-// The event that this status is, by its name in webhooks; empty: none. `steps`: those of the way to
+// The event for this status, by its name in webhooks; empty: none. `steps`: the steps on the way to
 // the front that were sent already.
 std::string_view event_of(const VisitorStatus& status, std::uint8_t steps) {
   if (status.end) return is_expiry(status.end->why) ? "expired" : "cancelled";
@@ -44,8 +44,8 @@ VisitorStream::VisitorStream(Services& services, Parts parts)
 VisitorStream::News VisitorStream::news() {
   const TimePoint now = services_.now();
   SharedWaitingRoom& room = parts_.room;
-  // Another tab has opened a stream. The page does not open one again, or the tabs would supersede
-  // each other.
+  // Another tab has opened a stream. The page does not open another one, or the tabs would
+  // supersede each other.
   const bool is_superseded = room.with(now, [this](waiting::WaitingRoom& its, waiting::Time) {
     return its.is_superseded(parts_.ticket.id, number_);
   });
@@ -67,7 +67,7 @@ VisitorStream::News VisitorStream::news() {
     news.text = ":\n\n";  // keeps the connection alive
   }
   if (!news.text.empty()) told_.at = now;
-  // Before a start that was put off, the time of an event must not tell the visitor's position.
+  // Before a start that was put off, the time of an event must not reveal the visitor's position.
   news.is_last = !waits || status.view->begins;
   if (waits) {
     told_.ahead = status.view->ahead;
@@ -116,8 +116,8 @@ Detached VisitorStream::run() {
   services_.owner.end(*this);
 }
 
-// The client has sent something that was not read: closed at once, the kernel would reset the
-// connection, and the last event might be lost (RFC 9112, 9.6).
+// The client has sent bytes that were not read: if the connection were closed at once, the kernel
+// would reset it, and the last event might be lost (RFC 9112 section 9.6).
 Task<> VisitorStream::linger() {
   client_->shutdown_send();
   const TimePoint until = services_.now() + kLinger;
@@ -134,8 +134,8 @@ Task<> VisitorStream::linger() {
   }
 }
 
-// No request follows, so after the first byte nothing more is read. Whether that client has left is
-// seen when the next event is sent.
+// No request follows, so nothing more is read after the first byte. From then on a client that has
+// left is only noticed when the next event is sent.
 bool VisitorStream::has_left() {
   char byte = 0;
   const IoResult result = client_->receive({&byte, 1});

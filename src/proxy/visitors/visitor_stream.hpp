@@ -43,20 +43,20 @@ class VisitorStream final : public Swept, public Successor {
     EventSeat seat;
     TunnelPermit permit;  // open
   };
-  // Ends the ticket's other streams, at their next look.
+  // Ends the ticket's other streams, the next time that they look.
   VisitorStream(Services& services, Parts parts);
 
-  // What is to be sent now; empty: nothing.
+  // The text to send now; empty: none.
   struct News {
     std::string text;
     bool is_last = false;
   };
   News news();
-  // After the last event.
+  // Call it after the last event.
   void end(observe::TunnelEnd how) { parts_.permit.end(how); }
 
   // Successor:
-  void keep_early(std::string_view) override {}  // nothing is asked on it any more
+  void keep_early(std::string_view) override {}  // no further request is read
   // Sends events until either side ends the stream.
   void start(ClientPtr client) override;
 
@@ -64,7 +64,7 @@ class VisitorStream final : public Swept, public Successor {
   OwnedKind kind() const override { return OwnedKind::visitor_stream; }
   // Swept:
   void wake_if_late(TimePoint now) override;
-  int watched_client() override { return -1; }  // it reads
+  int watched_client() override { return -1; }  // it reads the connection itself
   void client_left() override {}
   std::optional<AwaitedHead> awaited_head() const override { return std::nullopt; }
   bool keeps_to(const Generation& generation) const override;

@@ -24,11 +24,11 @@ void write_cookie(TextWriter& out, const SharedWaitingRoom& room,
       << "; Max-Age=" << life.count() << "\r\n";
 }
 
-// A browser that is closed and opened again still has what it held: while that is good, and no
+// A browser that is closed and opened again keeps its token for as long as that is valid, and no
 // longer than the key that signed it is accepted.
 std::chrono::seconds life_of(std::string_view token, const config::WaitingRoom& settings) {
   constexpr Milliseconds kOfKey = waiting::TokenKeys::kAccepted;
-  Milliseconds life = kOfKey;  // a ticket is good while its visitor asks
+  Milliseconds life = kOfKey;  // a ticket is valid while its visitor polls
   if (token.starts_with(static_cast<char>(waiting::TokenKind::stamp))) life = stamp_life(settings);
   if (token.starts_with(static_cast<char>(waiting::TokenKind::pass)))
     life = std::min(settings.sessions.ttl, kOfKey);
@@ -61,8 +61,8 @@ bool VisitorTokens::take(std::string_view name, std::string_view value) {
   return true;
 }
 
-// One that was given in a field does not count in a cookie: pasted into the cookies of many
-// browsers it would serve them all, and no copy of it is ever found.
+// A token issued in a field is not valid in a cookie: pasted into the cookies of many browsers it
+// would serve them all, and no copy of it would ever be detected.
 std::optional<waiting::Token> VisitorTokens::find(const VisitorCookie& cookie,
                                                   TimePoint now) const {
   for (const Carried& carried : carried_) {

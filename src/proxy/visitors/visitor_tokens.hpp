@@ -1,8 +1,8 @@
-// What visitors of waiting rooms carry from request to request (waiting/token/token.hpp): in a
-// cookie for each room, or in Spillway-Ticket for programs without cookies.
+// The tokens of visitors of waiting rooms (waiting/token/token.hpp) in a request: in a cookie for
+// each room, or in Spillway-Ticket for programs without cookies.
 //
-// The cookies are taken out of the request's head before anything else reads it: neither cache nor
-// upstream sees them, and a stored response is the same with and without them.
+// The cookies are removed from the request's head before anything else reads it: neither cache nor
+// upstream sees them, and a cached response is the same with and without them.
 #pragma once
 
 #include <boost/container/static_vector.hpp>
@@ -25,29 +25,29 @@ class VisitorTokens {
   VisitorTokens(const VisitorTokens&) = delete;
   VisitorTokens& operator=(const VisitorTokens&) = delete;
 
-  // Views of the head do not survive it. An error if what is left is no head.
+  // Invalidates views of the head. An error if the rest is not a valid head.
   http::Error take();
-  // The one for this waiting room that is valid. One that was given in a field is not valid in a
+  // The valid token for this waiting room. A token that was issued in a field is not valid in a
   // cookie.
   std::optional<waiting::Token> find(const SharedWaitingRoom& room, TimePoint now) const;
 
   // Whether the client sends its token in Spillway-Ticket.
   bool is_in_field() const;
 
-  // How a first contact is given its token. Over plain HTTP browsers send no Fetch Metadata: there
+  // How to send the first token to a client. Over plain HTTP browsers send no Fetch Metadata: there
   // Accept, Origin and Referer tell the script of a page from a program.
   waiting::Carrier first_carrier() const;
 
   // The nonce in Spillway-Work; empty: none, or several.
   std::string_view work() const;
 
-  // The visitor keeps to its cookies; a program without them is told the token in a field. Browsers
-  // are known by Fetch Metadata (Sec-Fetch-*): scripts of a page are not shown the token.
+  // A browser keeps its cookies; a program without cookies gets the token in a field. Browsers are
+  // recognised by Fetch Metadata (Sec-Fetch-*): scripts of a page must not see the token.
   bool is_program() const;
 
  private:
   static constexpr std::size_t kMost = 16;        // in one request
-  static constexpr std::size_t kMostOfAName = 2;  // of them; no browser sends more of ours
+  static constexpr std::size_t kMostOfAName = 2;  // browsers send no more of one name
 
   struct Carried {
     VisitorCookie cookie;
@@ -65,15 +65,15 @@ class VisitorTokens {
 // nullopt: the system has no random numbers.
 std::optional<waiting::TicketId> new_ticket_id();
 
-// Set-Cookie for the token, with CRLF, and Spillway-Ticket for a program. What is in the cookie is
-// always Carrier::cookie.
+// Set-Cookie for the token, with CRLF, and Spillway-Ticket for a program. The token in the cookie
+// is always signed as Carrier::cookie.
 void write_token(TextWriter& out, const SharedWaitingRoom& room,
                  const config::WaitingRoom& settings, waiting::Token token, TimePoint now,
                  bool for_program);
-// The cookie is over.
+// Deletes the cookie.
 void write_token_end(TextWriter& out, const SharedWaitingRoom& room,
                      const config::WaitingRoom& settings);
 inline constexpr std::size_t kTokenLines = 512;
-inline constexpr std::size_t kPassLines = 384;  // of a pass, which is shorter
+inline constexpr std::size_t kPassLines = 384;  // for a pass, which is shorter
 
 }  // namespace spillway::proxy

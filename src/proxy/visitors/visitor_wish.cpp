@@ -23,13 +23,13 @@ bool is_plain_name(std::string_view text) {
   });
 }
 
-// nullopt: no whole number, or one that does not fit.
+// nullopt: not a whole number, or one that does not fit.
 std::optional<std::uint32_t> whole_number(const json& value) {
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > UINT32_MAX) return std::nullopt;
   return value.get<std::uint32_t>();
 }
 
-// A sentence for what is refused.
+// Returns a sentence if it is refused.
 std::optional<std::string> read_sizes(const json& sizes, Ask& ask) {
   if (!sizes.is_object() || sizes.size() > waiting::kMostSizes)
     return "\"sizes\" must be an object with at most " + std::to_string(waiting::kMostSizes) +
@@ -76,7 +76,7 @@ LocalReply problem(unsigned status, std::string_view title, std::string_view req
 }  // namespace
 
 std::variant<Ask, std::string> read_ask(std::string_view body) {
-  // The parser keeps the last of duplicate names and any depth: both are refused here.
+  // The parser keeps the last of duplicate names and accepts any depth: both are refused here.
   std::size_t members = 0;
   bool is_deep = false;
   const auto count = [&](int depth, json::parse_event_t event, json&) {
@@ -99,7 +99,7 @@ std::variant<Ask, std::string> read_ask(std::string_view body) {
 
 std::variant<Ask, std::string> ask_in_link(std::string_view target) {
   const std::size_t mark = target.find('?');
-  // Most links say nothing: what else is in them is not ours to judge.
+  // Most links have no such parameter: the rest of their query is not checked here.
   if (mark == std::string_view::npos || target.find(kWantParameter, mark) == target.npos)
     return Ask{};
   const std::string wrong = std::string(kWantParameter) +

@@ -1,5 +1,5 @@
-// How the places of a waiting room are drawn at its start, so that any visitor can check it:
-// SHA-256 of the key before the start, the key itself after it (waiting/terms/start.hpp).
+// Publishes the draw of places at a waiting room's start, so that any visitor can check it: SHA-256
+// of the key before the start, the key itself after it (waiting/terms/start.hpp).
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace spillway::proxy {
 
-// nullopt: places are not drawn. Once the key was shown, no worker takes in a visitor as of before.
+// nullopt: no draw. Once the key is published, no worker admits visitors as of an earlier time.
 std::optional<LocalReply> draw_response(SharedWaitingRoom& room, TimePoint now);
 
 }  // namespace spillway::proxy

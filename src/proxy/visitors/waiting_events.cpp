@@ -1,4 +1,4 @@
-// The status of a visitor of a waiting room as server-sent events (WHATWG HTML section 9.2).
+// Event streams (WHATWG HTML section 9.2) for the status of visitors in a waiting room.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,7 +15,7 @@ namespace {
 
 // A visitor farther back polls: a place there changes its estimate more than its position.
 constexpr std::size_t kFront = 1000;
-// Of limits.tunnels; the others are for the backend.
+// The part of limits.tunnels for visitors is one in this many; the others are for the backend.
 constexpr std::uint32_t kShareOfTunnels = 4;
 
 }  // namespace
@@ -26,7 +26,7 @@ Task<Answer> WaitingResource::begin_events() {
   if (is_ticket) {
     const VisitorStatus status = co_await ask();
     if (status.limit != Reason::none) co_return too_many_visits(status.limit, status.poll);
-    // A stream cannot hand out a ticket that is signed anew: the visitor gets it by its next poll.
+    // A stream cannot deliver a ticket that was signed again: the visitor gets it at its next poll.
     if (status.view && !given_ && !status.view->begins && status.view->ahead < kFront)
       seat_ = room_->take_event_seat(services_.tunnel_permits.most(request_.limits().tunnels) /
                                      kShareOfTunnels);

@@ -1,10 +1,10 @@
-// A visitor takes the place that the waiting page offers it, by the page's form
+// A visitor takes the place that the waiting page offers, with the page's form
 // (waiting_room.join).
 //
-// A page of another site cannot: it gets no cookie sent along (SameSite=Lax). Nor can one of a
-// sister host: browsers say that it is another origin (Sec-Fetch-Site, Origin), and what the form
-// sends is signed for the stamp in the cookie. A form that was made for another stamp takes
-// nothing; a browser is led back to the page, which has one that fits: it may be of a second tab.
+// A page of another site cannot do it: its form is sent without the cookie (SameSite=Lax). Nor can
+// a page of a sister host: browsers mark its request as of another origin (Sec-Fetch-Site, Origin),
+// and the form's value is signed for the stamp in the cookie. A form for another stamp takes
+// nothing; a browser is led back to the page, with a matching form: it may be from a second tab.
 #include <string>
 #include <utility>
 #include <variant>
@@ -25,10 +25,10 @@ constexpr std::uint64_t kMostForm = 1024;  // bytes
 
 struct Form {
   std::string offer;
-  std::string work;  // the script's, where a place takes it
+  std::string work;  // the script's, if a place requires it
 };
 
-// Of a form as application/x-www-form-urlencoded; empty if it is none of the page's.
+// Reads application/x-www-form-urlencoded; empty if it is no form of the page.
 Form read_form(std::string_view text) {
   auto read = http::read_query(text);
   auto* const fields = std::get_if<http::Parameters>(&read);
@@ -62,7 +62,7 @@ Task<Answer> WaitingResource::accept() {
     co_return waiting_told(403,
                            "A place is taken by the form of the waiting page, and kept by the "
                            "cookie that came with it. Please load the page again.");
-  // With a ticket or a pass it has a place already: of a second tab.
+  // With a ticket or a pass it has a place already, for instance from a second tab.
   const bool takes = is_stamp && !is_misfit;
   VisitorStatus told;
   const auto wanted = takes ? ask_of(*room_, *token, now) : std::nullopt;

@@ -78,7 +78,7 @@ Task<Answer> WaitingResource::answer(std::string_view path) {
   co_return shown;
 }
 
-// POST, of all but the form that takes a place. /leave takes a field that no form can send.
+// POST, except the form that takes a place. /leave requires a field that no form can send.
 Task<Answer> WaitingResource::answer_form(std::string_view part) {
   if (part == "/leave") return leave();
   if (is_of_another_origin(request_.head, request_.client.trusted())) return refuse_form();
@@ -108,7 +108,7 @@ Answer WaitingResource::unanswered(bool is_limited) const {
   return too_many_visits(Reason::join_limit, stamp_poll(*settings_));
 }
 
-// It has asked too often, or has not done its work.
+// It has sent too many requests, or has not done its work.
 Answer WaitingResource::refuse_visit(const VisitorStatus& status) {
   if (status.limit == Reason::work_required) return work_required();
   return too_many_visits(status.limit, status.poll);
@@ -129,8 +129,8 @@ Task<Answer> WaitingResource::show() {
   co_return WaitingReport{};
 }
 
-// The visitor has read that its place has ended. Of a second tab the place may be a new one: that
-// is left alone.
+// The visitor has read that its place has ended. If a second tab has got a new place, that is left
+// alone.
 Task<Answer> WaitingResource::rejoin() {
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   const bool is_over = token && room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
@@ -141,7 +141,7 @@ Task<Answer> WaitingResource::rejoin() {
   co_return WaitingReport{};
 }
 
-// It never lets anyone in: that takes a request for the route itself.
+// It never lets a visitor in: that takes a request for the route itself.
 Task<VisitorStatus> WaitingResource::ask() {
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   if (!token) co_return ask_with_none();
@@ -161,12 +161,12 @@ VisitorStatus WaitingResource::ask_with_ticket(const Token& ticket) {
 VisitorStatus WaitingResource::ask_with_pass(const Token& pass) {
   std::optional<WaitingRoom::View> view;
   bool may_be_inside = true;
-  bool is_in_line = false;  // it came late with its first pass
+  bool is_in_line = false;  // its first pass came late
   const auto end = room_->with(services_.now(), [&](WaitingRoom& room, Time now) {
     view = room.peek(pass.id);
     is_in_line = view && view->state != waiting::TicketState::fulfilled;
     if (!is_in_line && !room.hands_out()) view.reset();
-    // Another proxy may know of it.
+    // Another proxy may have its session.
     may_be_inside =
         room_->is_shared() || room.may_be_inside(pass.id, pass.generation, pass.time, now);
     return room.end_of(pass.id, now);
@@ -188,14 +188,14 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
   const bool is_open =
       room_->with(now, [](WaitingRoom& room, Time time) { return room.has_to_wait(time); });
   const VisitorStatus closed{.state = State::closed, .poll = settings_->page.poll.min};
-  // A visitor that has done the work joins, although no visitor has to wait: without the work it
+  // A visitor that has done the work joins although no visitor has to wait: without the work it
   // would not be let in if its network has used up its share.
   const bool has_work = !tokens_.work().empty() && challenge_of(*settings_, stamp);
   if (!is_open && (!has_work || offers_places(*settings_))) co_return closed;
   const auto wanted = ask_of(*room_, stamp, now);
   if (!wanted) co_return ask_with_none();
   std::optional<WaitingRoom::Contact> contact;
-  if (offers_places(*settings_)) {  // to ask takes no place that is only offered
+  if (offers_places(*settings_)) {  // a poll does not take a place that is only offered
     const auto offered = co_await ask_for_offer(*room_, stamp, asker());
     contact = offered;
   } else {
@@ -210,12 +210,12 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
   }
   if (!contact) co_return VisitorStatus{.poll = stamp_poll(*settings_)};
   if (contact->session) {
-    given_ = ticket_of(stamp, stamp.time);  // to claim the session with
+    given_ = ticket_of(stamp, stamp.time);  // by which it claims the session
     co_return closed;
   }
   if (!contact->view && contact->door == WaitingRoom::Door::wait)
     co_return VisitorStatus{.state = State::offered, .poll = settings_->page.poll.max};
-  // What a reload has left does not meet what it asked for: it is to ask again.
+  // After a reload no resource meets its requirement: it has to arrive again.
   if (contact->door == WaitingRoom::Door::unmet) co_return ask_with_none();
   if (!contact->view) co_return turned_away(contact->door, *room_, *settings_, stamp.user);
   given_ = ticket_of(stamp, contact->view->joined);
@@ -224,8 +224,8 @@ Task<VisitorStatus> WaitingResource::ask_with_stamp(Token stamp) {
 
 VisitorStatus WaitingResource::ask_with_none() { return status_without_place(here()); }
 
-// More time for who is called. The form of a page without scripts leads back to it: it says what
-// has come of it.
+// More time for a called visitor. The form of a page without scripts leads back to the page, which
+// shows the result.
 Task<Answer> WaitingResource::extend() {
   const Answer told = co_await extend_call();
   if (!http::prefers_html(request_.head.fields)) co_return told;
@@ -251,7 +251,7 @@ Task<Answer> WaitingResource::extend_call() {
   co_return WaitingReport{};
 }
 
-// A visitor that waits goes, and is called. To that its token is needed: no id is enough.
+// A waiting visitor goes away, and is called. This requires its token: the id is not enough.
 Task<Answer> WaitingResource::reserve() {
   const Answer told = co_await reserve_place(std::nullopt);
   if (!given_ || !http::prefers_html(request_.head.fields)) co_return told;
@@ -260,8 +260,8 @@ Task<Answer> WaitingResource::reserve() {
   co_return WaitingReport{};
 }
 
-// The webhook is told of the user by whom this request is verified to be, since the room has no
-// names. Without one nobody could reach the visitor, unless the operator has a way of its own.
+// The webhook gets the user that this request verifies, since the room has no names. Without a user
+// nobody could reach the visitor, unless the operator has another way.
 Task<Answer> WaitingResource::reserve_place(std::optional<waiting::TicketId> id) {
   const TimePoint now = services_.now();
   const std::optional<Token> token = tokens_.find(*room_, now);
@@ -284,7 +284,7 @@ Task<Answer> WaitingResource::reserve_place(std::optional<waiting::TicketId> id)
   if (!grant) co_return not_in_waiting_room();
   if (!grant->view.is_reserved)
     co_return waiting_told(409, "Only who waits may go and be called; this visitor is called.");
-  // Signed anew: it is to last for as long as the place is kept.
+  // Signed again: it has to last for as long as the place is kept.
   given_ = *token;
   given_->is_worn = false;
   response_ = status_response({.request = request_,
@@ -296,7 +296,7 @@ Task<Answer> WaitingResource::reserve_place(std::optional<waiting::TicketId> id)
   co_return WaitingReport{};
 }
 
-// A form of another site cannot send the field (Fetch: it is not safelisted), nor the cookie
+// A form of another site can send neither the field (Fetch: it is not safelisted) nor the cookie
 // (SameSite).
 Task<Answer> WaitingResource::leave() {
   if (request_.head.fields.find("Spillway-Leave") == nullptr)

@@ -1,4 +1,4 @@
-// What visitors ask of their place in a waiting room, below own_path: rooms/NAME/ticket,
+// Visitors' requests about their place in a waiting room, below own_path: rooms/NAME/ticket,
 // rooms/NAME/events, rooms/NAME/leave, rooms/NAME/extend, rooms/NAME/reserve, rooms/NAME/rejoin,
 // rooms/NAME/refresh, rooms/NAME/join, and programs: rooms/NAME/tickets (docs/waiting-room.md).
 #pragma once
@@ -24,7 +24,7 @@ namespace spillway::proxy {
 
 class WaitingResource {
  public:
-  // `response`: where its reports are written.
+  // `response` gets its reports.
   WaitingResource(Services& services, const RequestContext& request, Parking& parking,
                   const VisitorTokens& tokens, RequestBody& body, LocalReply& response)
       : services_(services),
@@ -36,11 +36,11 @@ class WaitingResource {
   WaitingResource(const WaitingResource&) = delete;
   WaitingResource& operator=(const WaitingResource&) = delete;
 
-  // Whether the path, below own_path, is one of a waiting room.
+  // Whether the path, below own_path, is that of a waiting room.
   static bool is_for(std::string_view path);
 
   Task<Answer> answer(std::string_view path);
-  // Of WaitingEvents: what it is told to begin with. A VisitorStream goes on.
+  // For WaitingEvents: sends the head and the first event; then a VisitorStream goes on.
   Task<std::optional<Fault>> send_events(ClientSession& session, Parking& parking,
                                          Admission& admission);
 
@@ -63,7 +63,7 @@ class WaitingResource {
   Task<Answer> extend();
   Task<Answer> extend_call();
   Task<Answer> reserve();
-  // `id`: of the ticket that the URL names.
+  // `id`: the ticket in the URL.
   Task<Answer> reserve_place(std::optional<waiting::TicketId> id);
   // A poll.
   Task<VisitorStatus> ask();
@@ -99,10 +99,10 @@ class WaitingResource {
   LocalReply& response_;
   SharedWaitingRoom* room_ = nullptr;
   const config::WaitingRoom* settings_ = nullptr;
-  EventSeat seat_;                       // of an event stream, which
-  waiting::Token followed_;              // tells of this ticket
-  std::optional<waiting::Token> given_;  // what the visitor carries from now on
-  waiting::Ask wanted_;                  // of a program that joins
+  EventSeat seat_;                       // of an event stream
+  waiting::Token followed_;              // the ticket of that stream
+  std::optional<waiting::Token> given_;  // the visitor's new token
+  waiting::Ask wanted_;                  // by a program that joins
 };
 
 }  // namespace spillway::proxy

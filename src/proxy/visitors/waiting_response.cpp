@@ -13,7 +13,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// Of a visitor without scripts whose page is not to load itself again (WCAG 2.2.1).
+// The cookie of a visitor without scripts whose page must not reload itself (WCAG 2.2.1).
 constexpr std::string_view kStillCookie = "spillway_still=1";
 
 std::string retry_after_line(Milliseconds poll) {
@@ -34,7 +34,7 @@ waiting::Reservation reservation_of(const WaitingFacts& facts) {
   return {view && view->may_reserve ? State::open : State::closed, terms->claim};
 }
 
-// `notice` and `path`, room_path(): the content refers to them.
+// The content refers to `notice` and to `path`, from room_path().
 waiting::PageContent content_of(const WaitingFacts& facts, const waiting::Orders& notice,
                                 std::string_view path) {
   const http::Field* const languages =
@@ -115,7 +115,7 @@ std::string room_path(const config::Config& config, const SharedWaitingRoom& roo
 LocalReply waiting_response(const WaitingFacts& facts) {
   LocalReply response;
   response.status = facts.status.limit != Reason::none ? 429 : facts.settings.page.status;
-  // A program that asks again and again would not get further.
+  // A program that repeats the request would not get further.
   const bool is_elsewhere = facts.status.state == VisitorStatus::State::elsewhere;
   if (is_elsewhere && !facts.as_page) response.status = 409;
   response.lines = "Cache-Control: no-store\r\nX-Robots-Tag: noindex\r\n";

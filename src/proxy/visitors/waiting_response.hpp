@@ -1,5 +1,5 @@
-// What a visitor of a waiting room gets in place of what it asked for: the waiting page, or a
-// problem (RFC 9457) for a program.
+// The response for a visitor that has to wait, in place of the one it requested: the waiting page,
+// or a problem (RFC 9457) for a program.
 #pragma once
 
 #include "config/waiting_room.hpp"
@@ -19,42 +19,42 @@ struct WaitingFacts {
   TimePoint now;
   std::string_view request_id{};
   bool as_page = false;
-  std::string_view offer{};  // of State::offered: what the page's form sends
+  std::string_view offer{};  // for State::offered: the value that the page's form sends
 };
 
 LocalReply waiting_response(const WaitingFacts& facts);
-// The status alone, 200. `more`: as of to_json().
+// Only the status, 200. `more`: as for to_json().
 LocalReply status_response(const WaitingFacts& facts, std::string_view more = {});
 // Members of a problem (RFC 9457), each followed by a comma.
 std::string problem_members(const WaitingFacts& facts, unsigned code);
 
-// A problem that is about the question, not about a place.
+// A problem about the request itself, not about a place.
 Fault waiting_told(std::uint16_t status, StaticText detail);
 Fault not_in_waiting_room();
-// 503: nothing can be written now.
+// 503: no row can be written now.
 Fault rooms_unavailable();
 
-// The visitor has given up its place, and carries nothing any more.
+// The visitor has given up its place: deletes its token.
 LocalReply left_response(const SharedWaitingRoom& room, const config::WaitingRoom& settings);
 
-// Back to the page that a form came from: 303. `lines`: more fields, each with CRLF.
+// Redirects to the page that sent the form: 303. `lines`: more fields, each with CRLF.
 LocalReply back_to_page(const http::RequestHead& head, std::string_view lines = {});
-// The same; it then loads itself again or does not.
+// The same; from then on the page does or does not reload itself.
 LocalReply refresh_response(const http::RequestHead& head, bool is_on);
-// The field that says where a place that is offered is taken, by POST. `path`: of room_path().
+// The Link field for taking an offered place, by POST. `path`: from room_path().
 std::string offer_link(const std::string& path);
-// The one that says where the place becomes a reservation, likewise; empty: it may not.
+// The Link field for making the place a reservation, by POST; empty: not allowed.
 std::string reserve_link(const VisitorStatus& status, const std::string& path);
 
-// The visitor keeps the token from then on.
+// Gives the token to the visitor.
 void add_token(LocalReply& response, const SharedWaitingRoom& room,
                const config::WaitingRoom& settings, const waiting::Token& token, TimePoint now,
                bool for_program);
-// The visitor's cookie is over.
+// Deletes the visitor's cookie.
 void take_token(LocalReply& response, const SharedWaitingRoom& room,
                 const config::WaitingRoom& settings);
 
-// Where the status of its visitors is served: own_path/rooms/NAME.
+// The path of the status of its visitors: own_path/rooms/NAME.
 std::string room_path(const config::Config& config, const SharedWaitingRoom& room);
 
 }  // namespace spillway::proxy

@@ -1,8 +1,8 @@
 // Tickets of a waiting room for programs: rooms/NAME/tickets and rooms/NAME/tickets/ID.
 //
-// To join takes two contacts as for a visitor: nothing is stored of the first, which is answered
+// Joining takes two contacts as for a visitor: nothing is stored at the first, which is answered
 // with a signed stamp of its arrival, so that a flood of clients that keep nothing makes no ticket.
-// The id in the URL may look; what counts as a contact, or cancels, takes the signed token.
+// The id in the URL is enough to look; a contact or a cancellation needs the signed token.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -83,8 +83,8 @@ Task<Answer> WaitingResource::answer_tickets(std::string_view part) {
   co_return shown;
 }
 
-// What the program asks for, in `wanted_`. A field that no form of another site can send (Fetch: it
-// is not safelisted) is needed, or a page elsewhere could join for its visitors.
+// Reads the program's requirement into `wanted_`. Requires a field that no form of another site can
+// send (Fetch: it is not safelisted), or a page elsewhere could join for its visitors.
 Task<std::optional<Answer>> WaitingResource::read_wish() {
   if (request_.head.fields.find("Spillway-Join") == nullptr)
     co_return waiting_told(403, "Joining takes the field Spillway-Join: 1.");
@@ -107,7 +107,7 @@ Task<std::optional<Answer>> WaitingResource::read_wish() {
   co_return std::nullopt;
 }
 
-// Nothing could ever meet it.
+// Refuses a requirement that no resource could ever meet.
 std::optional<Answer> WaitingResource::refuse_wish(const waiting::Ask& ask) {
   const Understood understood = understand(*room_, ask, services_.now());
   const auto* const unmet = std::get_if<waiting::Unmet>(&understood);
@@ -121,7 +121,7 @@ Task<Answer> WaitingResource::join() {
   if (refused) co_return *std::move(refused);
   const std::optional<Token> token = tokens_.find(*room_, services_.now());
   bool has_some = token && (token->kind != TokenKind::pass || has_session(*token));
-  // An empty body: as its stamp says, if it has one.
+  // An empty body: the stamp's requirement applies, if it has one.
   if (token && token->kind == TokenKind::stamp && wanted_ == waiting::Ask{}) {
     auto carried = ask_of(*room_, *token, services_.now());
     has_some = carried.has_value();
@@ -153,7 +153,7 @@ Task<VisitorStatus> WaitingResource::ask_for_place(Token token) {
   return ask();
 }
 
-// That of a provisional entry begins with the next use of its pass.
+// The session of a provisional entry begins with the next use of its pass.
 bool WaitingResource::has_session(const Token& pass) {
   if (pass.generation == 0) return true;
   return room_->with(services_.now(), [&](WaitingRoom& room, Time time) {
@@ -162,7 +162,7 @@ bool WaitingResource::has_session(const Token& pass) {
 }
 
 // The second contact. While visitors do not have to wait, it begins a session at once. An offer may
-// be taken later than a stamp is good for; its place then goes by the time of this request.
+// be taken after a stamp's usual life; then the time of this request decides the place.
 Task<VisitorStatus> WaitingResource::take_place(Token stamp, waiting::Ask ask,
                                                 std::string_view work) {
   const TimePoint now = services_.now();
@@ -211,7 +211,7 @@ Task<Answer> WaitingResource::note_arrival() {
                               .challenge = challenge_of(*settings_, *given_)});
 }
 
-// `made`: the status unless it is turned away.
+// `made`: the status code, unless it is turned away.
 Answer WaitingResource::tell_joined(unsigned made, const VisitorStatus& told) {
   const TimePoint now = services_.now();
   const WaitingFacts facts{.request = request_,
@@ -254,7 +254,7 @@ Task<Answer> WaitingResource::show_ticket(waiting::TicketId id) {
   if (token && token->kind != TokenKind::stamp && token->id == id) {
     VisitorStatus asked = co_await ask();
     told = std::move(asked);
-    // Of the ticket, not of whether its visitor has to wait.
+    // The state of the ticket, not whether its visitor has to wait.
     if (told.end && told.state == VisitorStatus::State::closed) told = status_of(id, *told.end);
   } else {
     told = look_at(id);
@@ -267,7 +267,7 @@ Task<Answer> WaitingResource::show_ticket(waiting::TicketId id) {
   co_return WaitingReport{};
 }
 
-// To look is no contact: nothing says when to ask again. Without an id: unknown.
+// A look is no contact: the status has no time for the next poll. Without an id: unknown.
 VisitorStatus WaitingResource::look_at(const waiting::TicketId& id) {
   return room_->with(services_.now(), [&](WaitingRoom& room, Time time) -> VisitorStatus {
     if (const auto report = room.inspect(id, time)) {

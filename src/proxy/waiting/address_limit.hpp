@@ -1,7 +1,7 @@
-// How much of something one client address may have a second: tickets, so that none fills the line
-// with tickets of its own; signatures that are not good, which take time to find out. Many may
-// share an address, a campus for instance: so it allows kSeconds' worth at once, and a visitor that
-// was refused a ticket keeps its stamp, which gives it its place. Thread-safe, without a lock.
+// Rate limit per client address: for tickets, so that no client fills the line with its own; for
+// bad signatures, which take time to detect. Many clients may share an address, for instance on a
+// campus: so kSeconds' worth may come at once, and a visitor that was refused a ticket keeps its
+// stamp, which keeps its place. Thread-safe, without a lock.
 #pragma once
 
 #include "base/ip_address.hpp"
@@ -19,7 +19,7 @@ class AddressLimit {
   bool take(const IpAddress& client, double per_second, TimePoint now) {
     return of(client).try_take(per_second, per_second * kSeconds, now);
   }
-  // What was taken, and then not needed.
+  // Gives back a token that was not needed after all.
   void give_back(const IpAddress& client, double per_second) { of(client).give_back(per_second); }
 
  private:

@@ -1,6 +1,6 @@
-// A seat for a visitor who follows its place by an event stream. Streams hold permits of
-// limits.tunnels; seats bound how many of those visitors may take, over all waiting rooms of the
-// process, so that tunnels of the backend remain. RAII, thread-safe.
+// A seat for a visitor that follows its place by an event stream. Streams hold permits of
+// limits.tunnels; seats limit how many of those permits visitors may take, over all waiting rooms
+// of the process, so that tunnels of the backend remain. RAII, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace spillway::proxy {
 
 class EventSeat {
  public:
-  EventSeat() = default;  // none
-  // None if `most` are taken already.
+  EventSeat() = default;  // no seat
+  // No seat if `most` are taken already.
   static EventSeat take(CappedCounter& seats, std::uint32_t most) {
     EventSeat seat;
     if (seats.try_increment(most)) seat.seats_ = &seats;

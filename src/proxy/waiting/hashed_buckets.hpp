@@ -1,5 +1,5 @@
-// Token buckets for any number of keys in a fixed space: keys that fall on the same place have it
-// together. Thread-safe, without a lock.
+// Token buckets for any number of keys in fixed memory: keys with the same hash share a bucket.
+// Thread-safe, without a lock.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ class HashedBuckets {
  public:
   static constexpr std::size_t kPlaces = 4096;  // 32 KiB
 
-  // The key keeps clients from finding keys that share a place with others.
+  // The key keeps clients from finding values that share a bucket with others.
   explicit HashedBuckets(SipKey key) : key_(key) {}
 
   resilience::TokenBucket& of(std::string_view bytes) {

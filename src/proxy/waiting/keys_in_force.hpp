@@ -1,5 +1,5 @@
 // The keys of visitors' tokens, which an operator may replace while workers use them. Readers take
-// no lock: keys that were replaced stay until the process ends, some hundred bytes each.
+// no lock: replaced keys stay in memory until the process ends, some hundred bytes each.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// Before numbers get too large for a float to count by one.
+// Below it counts are scaled back, before a float is too large to be incremented by one ticket.
 constexpr double kSmallestUnit = 1e-3;
 
 IpBlock block(std::string_view text) {
@@ -58,7 +58,7 @@ bool NetworkShares::may_have_more(const IpAddress& client, std::size_t tickets,
   follow(tickets);
   const auto [one, other] = places_of(client);
   const double its = std::min(rows_[one], rows_[other]) * unit_;
-  // Its tickets may be in any part of the line: in this one are no more than all that are there.
+  // Its tickets may be in any part of the line; in this part they are at most all of its tickets.
   const double there = std::min(its, space.taken + space.away);
   return its < kFew || there < share / (1 - share) * std::max(space.free(), 0.0);
 }

@@ -14,14 +14,14 @@ namespace spillway::proxy {
 namespace {
 
 constexpr Milliseconds kPause{100};
-// When a session was last used is written so often: sessions are used all the time.
+// The interval at which last uses of sessions are stored: sessions are used all the time.
 constexpr Milliseconds kUsesEvery{1000};
-constexpr std::size_t kAtATime = 1024;  // under the lock that visitors wait for
+constexpr std::size_t kAtATime = 1024;  // places per hold of the lock that requests need
 constexpr Milliseconds kLongestPause{5000};
 constexpr Milliseconds kPauseAfterFailure{1000};
-// The longest such step that counts as small.
+// The longest step back of the clock that counts as small.
 constexpr Milliseconds kFollowed{60'000};
-// Everybody who waits asks within this.
+// All waiting visitors poll within this.
 constexpr Milliseconds kRecovery{120'000};
 
 bool has_room(const WaitingRooms& rooms, std::string_view name) {
@@ -29,7 +29,7 @@ bool has_room(const WaitingRooms& rooms, std::string_view name) {
                      [&](const auto& room) { return room && room->name() == name; });
 }
 
-// With the secret of a new file.
+// A new file gets a new secret.
 store::OpenedPlaces open_places(const std::filesystem::path& file) {
   using Kind = store::Failure::Kind;
   store::VisitorSecret secret;
@@ -66,7 +66,7 @@ std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& fil
   const TimePoint now = Clock::now();
   const waiting::TokenSecrets written = read.secrets;
   set_back(read, now);
-  // Places are written anew with the first changes.
+  // Places are written again with the first changes.
   if (read.secrets != written) {
     if (auto failure = opened.store->keep(read.secrets)) return failure;
   }
@@ -91,7 +91,7 @@ std::optional<store::Failure> PlaceKeeper::open(const std::filesystem::path& fil
 }
 
 // Handles a system clock that was set back since the last write. After a small step the clock of
-// the rooms goes on from the last write; after a larger one the times in the file are moved back.
+// the rooms continues from the last write; after a larger one the times in the file are moved back.
 void PlaceKeeper::set_back(store::PlacesRead& read, TimePoint now) {
   const Milliseconds ahead = read.until - context_->clock.at(now);
   if (ahead <= Milliseconds(0)) return;
@@ -153,7 +153,7 @@ void PlaceKeeper::run() {
   }
 }
 
-// A replaced secret is written down before a token of it is given out.
+// A replaced secret is stored before any token is signed with the new one.
 void PlaceKeeper::keep_secrets(TimePoint now) {
   const std::shared_ptr<SecretRequest> request = requests_.take();
   const waiting::Time time = context_->clock.at(now);
@@ -175,7 +175,7 @@ void PlaceKeeper::keep_secrets(TimePoint now) {
 }
 
 void PlaceKeeper::write() {
-  // While it fails nothing more is taken: the journals are bounded, what is taken is not.
+  // While writes fail no more changes are taken: the journals are bounded, `unwritten_` is not.
   if (unwritten_.empty()) {
     const TimePoint now = Clock::now();
     gathered_ = context_->clock.at(now);
@@ -196,7 +196,7 @@ void PlaceKeeper::write() {
       if (room) gather(*room, now, with_uses);
     }
   }
-  // Also if nothing has changed: what was issued since would count as not written down.
+  // Also if nothing has changed: else tokens issued since would count as not stored.
   const bool is_due = gathered_ - written_ >= kLongestPause || is_last_;
   if (unwritten_.empty() && !is_due) return;
   const auto failure = store_->write(unwritten_, as_of(gathered_), used_until_);

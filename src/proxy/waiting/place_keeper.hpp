@@ -1,8 +1,8 @@
-// Writes down what changes in waiting rooms, so that places, passes and sessions survive the
-// process, also kill -9. One thread, a few times a second; no visitor waits for it. What it did not
-// come to write is in the visitors' own tokens (waiting/place/recovery.hpp).
+// Stores the changes of waiting rooms, so that places, passes and sessions survive the process,
+// even kill -9. One thread, a few times a second; no visitor waits for it. Changes that it could
+// not store in time are in the visitors' own tokens (waiting/place/recovery.hpp).
 //
-// Thread-safe but for open(), start() and stop().
+// Thread-safe except open(), start() and stop().
 #pragma once
 
 #include <condition_variable>
@@ -23,29 +23,29 @@
 
 namespace spillway::proxy {
 
-// Deletes the places in this file, of a process without waiting rooms.
+// Deletes the places in this file, for a process without waiting rooms.
 std::optional<store::Failure> forget_places(const std::filesystem::path& file);
 
 class PlaceKeeper {
  public:
   using OnFailure = std::function<void(const store::Failure&)>;
 
-  // `on_failure` is called when it begins to fail, from its thread.
+  // `on_failure` is called on the keeper's thread when writes begin to fail.
   PlaceKeeper(std::shared_ptr<VisitorContext> context, OnFailure on_failure)
       : context_(std::move(context)), on_failure_(std::move(on_failure)) {}
   ~PlaceKeeper() { stop(); }
   PlaceKeeper(const PlaceKeeper&) = delete;
   PlaceKeeper& operator=(const PlaceKeeper&) = delete;
 
-  // Restores these waiting rooms, and keeps them from now on. Before any visitor has come.
+  // Restores these waiting rooms, and stores them from now on. Call it before any visitor has come.
   std::optional<store::Failure> open(const std::filesystem::path& file, const WaitingRooms& rooms);
   bool is_open() const { return store_ != nullptr; }
-  // A reload: the places of others are deleted.
+  // A reload: the places of other waiting rooms are deleted.
   void keep(const WaitingRooms& rooms);
   void start();
   // Writes what has changed, and ends the thread.
   void stop();
-  // For the admin thread, which waits for it.
+  // For the admin thread, which waits for the reply.
   SecretReply replace_secret(const waiting::SecretChange& change) {
     return requests_.put(change)->wait(SecretRequests::kPatience);
   }
@@ -63,20 +63,20 @@ class PlaceKeeper {
   const OnFailure on_failure_;
   std::unique_ptr<store::PlaceStore> store_;
   SecretRequests requests_;
-  std::vector<store::PlaceChanges> unwritten_;            // its thread's
-  waiting::Time gathered_{};                              // likewise: when that began
-  waiting::Time used_until_{};                            // likewise, with uses of sessions
-  std::map<std::string, std::uint64_t> gathered_orders_;  // likewise: Orders::changes, by room
-  waiting::Time written_{};                               // likewise: until when all is written
-  bool is_last_ = false;                                  // likewise: it writes for the last time
-  // What the former process did not write may turn up until then, and is written as of its end, so
-  // that a second crash before that loses nothing either.
+  std::vector<store::PlaceChanges> unwritten_;            // only its thread uses these six
+  waiting::Time gathered_{};                              // when collecting them began
+  waiting::Time used_until_{};                            // the same, including uses of sessions
+  std::map<std::string, std::uint64_t> gathered_orders_;  // Orders::changes, by room
+  waiting::Time written_{};                               // all changes before this are stored
+  bool is_last_ = false;                                  // it writes for the last time
+  // Visitors may bring what the former process could not store until then. The file keeps the time
+  // of that process's end, so that a second crash before that loses nothing either.
   struct {
     waiting::Time until{};
     waiting::Time written{};
   } recovery_;
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   WaitingRooms rooms_;
   std::vector<std::string> removed_;

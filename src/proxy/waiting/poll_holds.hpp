@@ -1,10 +1,10 @@
-// Tickets that were asked after too often (waiting/room/poll_limit.hpp), and until when their polls
-// are refused without a look at the waiting room: so a flood of polls takes the room's lock a few
-// times an interval, however dense it is. Thread-safe, without a lock.
+// Tickets that polled too often (waiting/room/poll_limit.hpp), and until when their polls are
+// refused without a look at the waiting room: so a flood of polls takes the room's lock only a few
+// times per interval. Thread-safe, without a lock.
 //
-// A fixed table, by the random bits of the ids. A hold takes the place of a former one, whose
-// ticket is then looked at again; of two ids that agree in kTagBits and the place, one may be held
-// for the other, once in 2^33.
+// A fixed table, indexed by random bits of the ids. A hold overwrites a former one, whose ticket is
+// then looked up again; of two ids that agree in kTagBits and the index, one may be held for the
+// other, once in 2^33.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class PollHolds {
   void hold(const waiting::TicketId& id, waiting::Time until) {
     place(id).store(entry(id, until), std::memory_order_relaxed);
   }
-  // For how long yet; nullopt: it is not held.
+  // The rest of the hold; nullopt: it is not held.
   std::optional<Milliseconds> held(const waiting::TicketId& id, waiting::Time now) const {
     const std::uint64_t found = place(id).load(std::memory_order_relaxed);
     if (found >> kTimeBits != tag(id)) return std::nullopt;

@@ -1,6 +1,6 @@
-// Users of reservations on their way through the log of a waiting room, which does not name them:
-// the proxy that was asked has them ready for when it reads the row. It may read it late, after the
-// database did not answer. Not thread-safe.
+// The users of reservations, while these are on their way through the log of a waiting room, which
+// does not name users: the proxy that got the request keeps them until it reads the row. That may
+// be late, if the database did not answer. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace spillway::proxy {
 
 class ReservationUsers {
  public:
-  // The entry of that number is to be written with these calls.
+  // The entry with this number will be written with these calls.
   void note(std::uint64_t entry, const RoomOutbox::Calls& calls) {
     for (const auto& call : calls) {
       const auto* const reserve = std::get_if<waiting::Reserve>(&call->command);
@@ -27,7 +27,7 @@ class ReservationUsers {
     }
   }
 
-  // Of this proxy's own entry, once it is read. Entries of before that were not are given up.
+  // For this proxy's own entry, once it is read. Earlier entries that were not read are given up.
   void add_to(waiting::LogEntry& entry) {
     for (waiting::Command& command : entry.commands) {
       auto* const reserve = std::get_if<waiting::Reserve>(&command);

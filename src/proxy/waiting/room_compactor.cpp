@@ -75,14 +75,14 @@ std::optional<RoomCompactor::Sweep> RoomCompactor::due_sweep(TimePoint now) {
   return sweep_;
 }
 
-// What fails is tried again after as many rows, or an hour: until then more of them are kept.
+// A failure is retried after as many rows again, or an hour: until then more of them are kept.
 void RoomCompactor::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     const auto has_work = [this] {
       return is_stopping_ || !rooms_.empty() || (sweep_ && Clock::now() >= sweep_->due);
     };
-    // A copy: it may be put off meanwhile.
+    // A copy, since it may be changed meanwhile.
     const TimePoint due = sweep_ ? sweep_->due : Clock::now() + kSweepEvery;
     if (!wake_.wait_until(lock, due, has_work)) continue;
     if (is_stopping_) return;

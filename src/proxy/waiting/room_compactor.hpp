@@ -1,7 +1,7 @@
-// Makes snapshots of waiting rooms that several proxies share, so that a new one has not to read
-// all rows, and rows can be deleted. It makes them of the former one and the rows since, on a
-// thread and a connection of its own: no visitor waits for it, and no lock is held meanwhile. It
-// also deletes waiting rooms that are gone from all configurations.
+// Makes snapshots of waiting rooms that several proxies share, so that a new proxy need not read
+// all rows, and rows can be deleted. A snapshot is made from the former one and the rows since, on
+// a separate thread and connection: no visitor waits for it, and no lock is held meanwhile. It also
+// deletes waiting rooms that are gone from all configurations.
 #pragma once
 
 #include <condition_variable>
@@ -22,13 +22,13 @@ namespace spillway::proxy {
 
 using MakeRoomLog = std::function<std::unique_ptr<store::RoomLog>()>;
 
-// A snapshot of all rows, unless the newest one lacks fewer than `least`.
+// A snapshot of all rows, unless the newest one lacks fewer than `least` of them.
 std::optional<store::Failure> compact(store::RoomLog& log, const std::string& room,
                                       std::uint64_t least);
 
 class RoomCompactor {
  public:
-  // After so many rows one is made: some minutes of a busy room.
+  // A snapshot is made after this many rows: some minutes of a busy room.
   static constexpr std::uint64_t kRows = 2000;
 
   explicit RoomCompactor(std::unique_ptr<store::RoomLog> log);
@@ -37,7 +37,7 @@ class RoomCompactor {
   RoomCompactor& operator=(const RoomCompactor&) = delete;
 
   void ask(const std::string& room);
-  // As RoomLog::forget_rooms(), now and each hour from then on.
+  // As RoomLog::forget_rooms(), at once and then every hour.
   void forget(std::vector<std::string> own, Milliseconds kept);
 
  private:
@@ -51,7 +51,7 @@ class RoomCompactor {
   std::optional<Sweep> due_sweep(TimePoint now);
 
   const std::unique_ptr<store::RoomLog> log_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   std::set<std::string> rooms_;
   std::optional<Sweep> sweep_;

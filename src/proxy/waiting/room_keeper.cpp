@@ -12,15 +12,15 @@ namespace spillway::proxy {
 
 namespace {
 
-// How often it looks for rows of others: visitors see what they do as much later.
+// How often it looks for rows of others: visitors see those proxies' changes that much later.
 constexpr Milliseconds kLook{100};
 constexpr Milliseconds kLookWhileEmpty{250};
 constexpr Milliseconds kNews{1000};
-// A row of any proxy makes the tick due. Proxies differ by the spread, so that mostly one writes
-// it.
+// A row of any proxy makes the tick due. The spread differs between proxies, so that usually only
+// one writes it.
 constexpr Milliseconds kTickDue{150};
 constexpr Milliseconds::rep kSpread = 100;
-// So often it shows that it is alive: waiting::Replica::kAlive.
+// How often it writes to show that it is alive: waiting::Replica::kAlive.
 constexpr Milliseconds kSign{1000};
 constexpr Milliseconds kSignWhileEmpty{3000};
 constexpr Milliseconds kRest{50};
@@ -82,7 +82,7 @@ void RoomKeeper::keep(const WaitingRooms& rooms) {
   is_changed_ = true;
 }
 
-// Those that are gone from the configuration still have visitors for a while, whose calls fail.
+// Rooms that are gone from the configuration still have visitors for a while, whose calls fail.
 void RoomKeeper::take_rooms() {
   const std::lock_guard lock(mutex_);
   if (!std::exchange(is_changed_, false)) return;
@@ -145,7 +145,7 @@ void RoomKeeper::run() {
       if (is_stopping_) return;
     }
     take_rooms();
-    // Before visitors come back: others may have a new secret.
+    // Before visitors come back: other proxies may have a new secret.
     Failed failure = secrets_.keep(*log_, is_failing_, Clock::now());
     for (Member& member : members_) {
       if (failure) break;
@@ -162,7 +162,7 @@ void RoomKeeper::run() {
 RoomKeeper::Failed RoomKeeper::turn(Member& member) {
   if (member.is_behind) {
     if (auto failure = come_back(member)) return failure;
-    // Before anybody asks for what it had.
+    // Before any visitor asks for its place.
     while (!member.back.empty()) {
       if (auto failure = write(member, member.room->sight(Clock::now()))) return failure;
     }
@@ -186,7 +186,7 @@ bool RoomKeeper::is_due(Member& member, const Sight& sight, TimePoint now) const
   return now - member.wrote >= kSign || now - member.came >= tick;
 }
 
-// News come first: what visitors had counts before what they ask.
+// News come first: visitors' places have to be there before their commands.
 waiting::LogEntry RoomKeeper::entry_of(Member& member, const Sight& sight,
                                        const RoomOutbox::Calls& calls, TimePoint now) {
   waiting::LogEntry entry{proxy_, ++number_, sight.backend, {}};
@@ -220,7 +220,7 @@ RoomKeeper::Failed RoomKeeper::write(Member& member, const Sight& sight) {
   return failure;
 }
 
-// More calls wait than one row holds: they rang long ago.
+// More calls wait than fit into one row, and they have rung already.
 void RoomKeeper::ring_if_urgent(const Member& member) {
   if (!member.room->outbox().is_urgent()) return;
   const std::lock_guard lock(mutex_);
@@ -235,7 +235,7 @@ RoomKeeper::Failed RoomKeeper::write(Member& member, const waiting::LogEntry& en
   if (auto failure = log_->take(turn)) return failure;
   const TimePoint after = Clock::now();
   member.looked = member.wrote = after;
-  // The database was set back: what is known is not what it says.
+  // The database was set back: it lacks rows that were applied here.
   if (turn.written <= turn.after) return begin_anew(member);
   for (const store::RoomRow& row : turn.rows) {
     if (row.number == turn.written) follow_clock(row.time, before, after);
@@ -293,7 +293,7 @@ RoomKeeper::Failed RoomKeeper::apply(Member& member, const store::RoomTurn& turn
   return std::nullopt;
 }
 
-// From the snapshot, and the rows after it with the next look.
+// Starts again from the snapshot; the rows after it come with the next read.
 RoomKeeper::Failed RoomKeeper::begin_anew(Member& member) {
   std::optional<store::RoomSnapshot> snapshot;
   if (auto failure = log_->read(member.room->name(), snapshot)) return failure;
@@ -305,8 +305,8 @@ RoomKeeper::Failed RoomKeeper::begin_anew(Member& member) {
   return std::nullopt;
 }
 
-// It was cut off, or is new. Once the log answers and takes a row, what its visitors had before is
-// taken down first: until then the room goes on by itself. A database may only be read for a while.
+// It was cut off, or is new. Only once the log answers and takes a row are its visitors' places
+// collected: until then the room goes on by itself. A database may be read-only for a while.
 RoomKeeper::Failed RoomKeeper::come_back(Member& member) {
   SharedWaitingRoom& room = *member.room;
   const bool has_just_come = member.known == 0;
@@ -317,7 +317,7 @@ RoomKeeper::Failed RoomKeeper::come_back(Member& member) {
     store::RoomTurn turn{.room = room.name(), .entry = to_bytes(sign), .after = member.known};
     if (auto failure = log_->take(turn)) return failure;
   }
-  // Of a place that is told twice the later word counts.
+  // If a place is in the list twice, the later one counts.
   const auto places = room.come_back(room.outbox().reported(), Clock::now());
   member.back.insert(member.back.begin(), places.begin(), places.end());
   std::ranges::stable_sort(member.back, {}, &waiting::Place::id);
@@ -326,7 +326,7 @@ RoomKeeper::Failed RoomKeeper::come_back(Member& member) {
   };
   member.back.erase(std::unique(member.back.begin(), member.back.end(), is_same),
                     member.back.end());
-  // Rows take them from the end: of tickets of one order the first ones first.
+  // Rows take them from the end: of tickets with the same order the first ones go first.
   std::ranges::stable_sort(member.back, std::greater{}, &waiting::Place::tie);
   if (!knows_last) {
     if (auto failure = begin_anew(member)) return failure;
@@ -336,8 +336,8 @@ RoomKeeper::Failed RoomKeeper::come_back(Member& member) {
   return std::nullopt;
 }
 
-// Whether the last row that it knows is in the log: another database that took over may lack it,
-// and give its number to another row.
+// Whether the last applied row is in the log: another database that took over may lack it, and give
+// its number to another row.
 RoomKeeper::Failed RoomKeeper::find_last(Member& member, bool& is_there) {
   if (member.known == 0) return std::nullopt;
   store::RoomTurn turn{.room = member.room->name(), .after = member.known - 1};
@@ -347,7 +347,7 @@ RoomKeeper::Failed RoomKeeper::find_last(Member& member, bool& is_there) {
   return std::nullopt;
 }
 
-// As little as needed: the row was written between the two.
+// Moves the clock no more than needed: the row was written between `before` and `after`.
 void RoomKeeper::follow_clock(waiting::Time time, TimePoint before, TimePoint after) {
   if (context_->clock.at(before) > time) context_->clock.follow(time, before);
   if (context_->clock.at(after) < time) context_->clock.follow(time, after);

@@ -1,11 +1,11 @@
-// Keeps the waiting rooms of this proxy in step with those of others: writes what it wants into the
-// log of each (store/contract/room_log.hpp), applies all rows in their order, and gives each call
-// the outcome of its row. One thread; no worker waits for the database.
+// Keeps the waiting rooms of this proxy in step with those of others: writes this proxy's commands
+// into the log of each room (store/contract/room_log.hpp), applies all rows in order, and gives
+// each call the outcome of its command. One thread; no worker waits for the database.
 //
 // While the log does not answer, calls are refused at once. When it answers again, the places that
-// this proxy's visitors had by then are written first, so that no visitor loses its place.
+// this proxy's visitors have by then are written first, so that no visitor loses its place.
 //
-// Thread-safe but for open(), start() and stop().
+// Thread-safe except open(), start() and stop().
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ class RoomKeeper {
  public:
   using OnFailure = std::function<void(const store::Failure&)>;
 
-  // `on_failure` is called when it begins to fail, from its thread, and of SharedSecrets::OnOlder.
+  // `on_failure` is called on its thread when it begins to fail, and as SharedSecrets::OnOlder.
   RoomKeeper(std::shared_ptr<VisitorContext> context, OnFailure on_failure)
       : context_(std::move(context)),
         on_failure_(std::move(on_failure)),
@@ -40,16 +40,16 @@ class RoomKeeper {
   RoomKeeper(const RoomKeeper&) = delete;
   RoomKeeper& operator=(const RoomKeeper&) = delete;
 
-  // Shares these waiting rooms from now on, as they are by then. Before any visitor has come.
+  // Shares these waiting rooms, in their present state. Call it before any visitor has come.
   std::optional<store::Failure> open(const MakeRoomLog& make_log, const WaitingRooms& rooms);
   bool is_open() const { return log_ != nullptr; }
-  // A reload: new ones are shared from now on, others are left to other proxies.
+  // A reload: new rooms are shared from now on, removed ones are left to other proxies.
   void keep(const WaitingRooms& rooms);
   void start();
   void stop();
-  // For the admin thread, which waits for it.
+  // For the admin thread, which waits for the reply.
   SecretReply replace_secret(const waiting::SecretChange& change) { return secrets_.ask(change); }
-  // Waiting rooms of which no proxy has written for so long are deleted, but for its own.
+  // A waiting room is deleted if no proxy has written to it for this long, except this proxy's own.
   void set_kept(Milliseconds kept) { kept_ = kept; }
 
  private:
@@ -57,12 +57,12 @@ class RoomKeeper {
     std::shared_ptr<SharedWaitingRoom> room;
     std::uint64_t known = 0;             // the last row that was applied
     std::uint64_t compacted = 0;         // the last row that is in a snapshot, or should be
-    TimePoint looked{};                  // when rows were read last
-    TimePoint came{};                    // when one was there
-    TimePoint wrote{};                   // when it wrote one itself
-    TimePoint told{};                    // likewise, with news
+    TimePoint looked{};                  // when rows were last read
+    TimePoint came{};                    // when the last read found rows
+    TimePoint wrote{};                   // when this proxy last wrote a row
+    TimePoint told{};                    // the same, with news
     bool is_behind = true;               // it was just shared, or was cut off
-    std::vector<waiting::Place> back{};  // what its visitors had by then, to be told
+    std::vector<waiting::Place> back{};  // its visitors' places by then, to be sent
     ReservationUsers users{};
   };
   using Sight = SharedWaitingRoom::Sight;
@@ -96,16 +96,16 @@ class RoomKeeper {
   std::optional<RoomCompactor> compactor_;
   std::atomic<Milliseconds> kept_{std::chrono::hours(7 * 24)};
   waiting::ProxyId proxy_;
-  std::uint64_t number_ = 0;     // its thread's: of its entries
-  std::vector<Member> members_;  // likewise
-  bool is_failing_ = false;      // likewise
-  // Likewise: for how long gone rooms are kept, as the compactor was told with these members.
+  std::uint64_t number_ = 0;  // of its entries; only its thread uses these four
+  std::vector<Member> members_;
+  bool is_failing_ = false;
+  // How long gone rooms are kept, as given to the compactor with these members.
   std::optional<Milliseconds> told_kept_;
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable wake_;
   WaitingRooms rooms_;
-  bool is_changed_ = false;  // rooms_
+  bool is_changed_ = false;  // whether rooms_ is new
   bool is_rung_ = false;
   bool is_stopping_ = false;
   std::thread thread_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLogPatience{3'000};
 
-// The first of them.
+// Removes and returns the first ones.
 std::vector<waiting::TicketId> take_some(std::set<waiting::TicketId>& from, std::size_t most) {
   const auto some = static_cast<std::ptrdiff_t>(std::min(from.size(), most));
   const auto end = std::next(from.begin(), some);

@@ -1,5 +1,5 @@
-// What is counted of a waiting room's visitors besides those who wait or are inside, for metrics.
-// Thread-safe, without a lock.
+// Counters of a waiting room's visitors for metrics, besides those of visitors that wait or are
+// inside. Thread-safe, without a lock.
 #pragma once
 
 #include <algorithm>
@@ -21,16 +21,16 @@ class RoomTally {
   void count_bypass() { add(bypassed_); }
   // A first contact was offered a place.
   void count_offer() { add(offered_); }
-  // Polls and joins that were refused, since there were too many.
+  // Polls and joins that were refused because there were too many.
   void count_limited_poll() { add(limited_polls_); }
   void count_limited_join() { add(limited_joins_); }
-  // What became of visitors' proofs of work.
+  // Results of visitors' proofs of work.
   void count_work(waiting::Work work) { add(work_[static_cast<std::size_t>(work)]); }
-  // Tokens of visitors (trusted_tokens) that do not count.
+  // Tokens of visitors (trusted_tokens) that are not valid.
   void count_unverified(traffic::TokenSource source, traffic::TokenFault fault) {
     add(unverified_[static_cast<std::size_t>(source)][static_cast<std::size_t>(fault)]);
   }
-  // An event was written down for the webhook, or could not be.
+  // An event was stored for the webhook, or could not be.
   void count_event(waiting::Event event, bool is_written) {
     add(is_written ? events_[static_cast<std::size_t>(event)] : events_not_written_);
   }
@@ -53,7 +53,7 @@ class RoomTally {
 
   Counter bypassed_{0}, offered_{0}, limited_polls_{0}, limited_joins_{0};
   std::array<Counter, waiting::kWorkCount> work_{};
-  // By TokenSource, by TokenFault.
+  // By TokenSource, then by TokenFault.
   std::array<std::array<Counter, traffic::kTokenFaultCount>, 3> unverified_{};
   std::array<Counter, waiting::kEventCount> events_{};
   Counter events_not_written_{0};

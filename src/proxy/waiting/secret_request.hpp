@@ -1,6 +1,6 @@
 // An operator's request to replace the secret of visitors' tokens, on its way to the thread that
-// writes it down and back. The page that waits for it and that thread share it, since the page may
-// give up first.
+// stores the secret, and back. Shared by that thread and the admin page that waits for it, since
+// the page may give up first.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ namespace spillway::proxy {
 
 enum class SecretResult : std::uint8_t {
   replaced,
-  under_way,     // the last replacement: the former secret is still accepted
+  under_way,     // the last replacement is: the former secret is still accepted
   not_written,   // nothing has changed
   not_answered,  // it may have been replaced
 };
 
 struct SecretReply {
   SecretResult result = SecretResult::not_answered;
-  waiting::TokenSecrets secrets{};  // if it was replaced, or the last one is under way
+  waiting::TokenSecrets secrets{};  // the new ones, or those of a replacement that is under way
 };
 
 class SecretRequest {
  public:
   explicit SecretRequest(const waiting::SecretChange& wanted) : change(wanted) {}
 
-  // Once.
+  // Call it once.
   void answer(SecretReply reply) { reply_.set_value(std::move(reply)); }
   SecretReply wait(Milliseconds patience) {
     std::future<SecretReply> future = reply_.get_future();
@@ -43,7 +43,7 @@ class SecretRequest {
   std::promise<SecretReply> reply_;
 };
 
-// Of one at a time: the admin thread's.
+// Holds one request at a time: that of the admin thread.
 class SecretRequests {
  public:
   static constexpr Milliseconds kPatience{5000};

@@ -1,6 +1,6 @@
 // Whether a session goes on, as far as this proxy knows, by its own clock: where resources are
-// handed out, what it had may be another's after its end. A proxy that is cut off from the others
-// knows of no end but this one.
+// handed out, another visitor may have its resource after its end. A proxy that is cut off from the
+// others knows of no other end.
 #pragma once
 
 #include "waiting/room/waiting_room.hpp"

@@ -17,7 +17,7 @@ std::shared_ptr<SharedWaitingRoom> find_waiting_room(const WaitingRooms* former,
   return nullptr;
 }
 
-// Verified users are bounded by per_user.
+// Whether per_user limits the visitor, which it does for verified users.
 bool is_bounded(const WaitingRoom& room, const waiting::Token& stamp) {
   return !stamp.user.is_nobody() && room.terms().per_user > 0;
 }
@@ -88,7 +88,7 @@ bool SharedWaitingRoom::may_have_more(const IpAddress& client, const waiting::To
                           stamp.wish->wish.type < catalog.types().size();
     const waiting::Wish* const wish = is_known ? &stamp.wish->wish : nullptr;
     const waiting::Space space = room.space(stamp.priority, wish);
-    // A full line refuses a second contact by itself, but no first pass that came late.
+    // A full line refuses a second contact anyway, but not a first pass that came late.
     if (space.free() <= 0 && stamp.kind != waiting::TokenKind::pass) return true;
     return shares_.may_have_more(client, room.tickets(), space, settings.tickets.network_share) ||
            room.peek(stamp.id).has_value();
@@ -100,7 +100,7 @@ bool SharedWaitingRoom::may_have_more(const IpAddress& client, const waiting::To
 bool SharedWaitingRoom::may_enter_at_once(const IpAddress& client,
                                           const config::WaitingRoom& settings, TimePoint now) {
   if (settings.tickets.network_share >= 1 || !says_who(client)) return true;
-  // With what is given within the slice for which they count it is the share.
+  // Together with the entries refilled during the slice for which they count, this is the share.
   const double at_once =
       std::max(NetworkShares::kFew, settings.tickets.network_share * settings.sessions.most / 2);
   const IpAddress network = place_network(client);
@@ -132,7 +132,7 @@ bool SharedWaitingRoom::may_go_first(const waiting::TicketId& id, waiting::Carri
   const bool is_in_field = carrier == waiting::Carrier::field;
   const double per_second = is_in_field ? 5 : 20;
   const double at_once = is_in_field ? 100 : 400;
-  // So many sessions have a place together.
+  // The number of sessions that share a bucket.
   const double together =
       std::max(1.0, static_cast<double>(settings.sessions.most) / HashedBuckets::kPlaces);
   const std::string_view bytes(reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size());
@@ -164,8 +164,8 @@ bool SharedWaitingRoom::begin_session(const waiting::Token& first_pass, TimePoin
   return false;
 }
 
-// A ticket counts so once its session has lasted for a slice: until then it is claimed again, since
-// its visitor may not have got the first pass, or the entry may yet fail.
+// A ticket is only kept once its session has lasted for a slice: until then it is claimed again,
+// since its visitor may not have got the first pass, or the entry may still fail.
 bool SharedWaitingRoom::keeps(const waiting::Token& token, TimePoint now) {
   if (token.carrier != waiting::Carrier::field || token.kind == waiting::TokenKind::stamp)
     return false;
@@ -202,7 +202,7 @@ void SharedWaitingRoom::tick(const config::WaitingRoom& settings, waiting::Entry
     log_.is_to_hold = is_to_hold;
     hold_if_cut_off();
     if (log_.is_cut_off && !is_to_hold && !log_.apart) go_apart(time);
-    // A reload may have it hold from now on: it keeps what it knows since it was cut off.
+    // A reload may make it hold from now on: it keeps its state since it was cut off.
     if (is_to_hold) backend.newcomers = waiting::Newcomers::held;
     if (log_.apart) log_.apart->tick(time, backend);
     return;

@@ -1,5 +1,5 @@
-// A waiting room that several proxies share: what can be told without its log, and what the log
-// does to it.
+// The part of SharedWaitingRoom for several proxies: answers without the log, and the log's
+// changes.
 #include <algorithm>
 #include <utility>
 
@@ -12,8 +12,8 @@ using waiting::WaitingRoom;
 
 namespace {
 
-// A row that is not read yet may have made a ticket as late as this after the time in it, and a
-// session as late as that after the time in a pass of it: a proxy's clock may be behind.
+// A row that is not read yet may have made a ticket this long after the time in the ticket, and a
+// session this long after the time in a pass of it: a proxy's clock may be behind.
 constexpr Milliseconds kTicketIsMade = waiting::kStampLife + Milliseconds(10'000);
 constexpr Milliseconds kSessionIsMade{2'000};
 
@@ -38,9 +38,9 @@ bool nothing_comes_of(const waiting::Token& token, const WaitingRoom& room, wait
          !room.may_be_inside(token.id, token.generation, token.time, now);
 }
 
-// What is here; and what was given up meanwhile, or the others would go on counting it. What has
-// run out may go on at another proxy, to which its visitor has gone. An end of `before`, the log as
-// it was read last, is known to all, and its visitor may have begun again at another proxy since.
+// Places that are here, and those given up meanwhile, or the others would still count them. An
+// expired one may go on at another proxy, where its visitor has gone. An end in `before`, the last
+// state of the log, is known to all, and its visitor may have begun again elsewhere.
 bool is_to_be_told(waiting::Place& place, const WaitingRoom& room, const WaitingRoom& before,
                    waiting::Time now) {
   if (place.is_here()) return true;
@@ -121,7 +121,7 @@ std::optional<WaitingRoom::View> SharedWaitingRoom::last_seen(const waiting::Tic
   return with(now, [&](WaitingRoom& room, waiting::Time) { return room.peek(id); });
 }
 
-// One that was good when the log stopped stays good, unless its session has ended by then.
+// A pass that was valid when the log stopped stays valid, unless its session has ended since.
 bool SharedWaitingRoom::honours(const waiting::Token& pass, TimePoint now) {
   const waiting::Time cut_off{Milliseconds(context_->cut_off_since.load())};
   stay(pass.id, now);
@@ -189,8 +189,8 @@ void SharedWaitingRoom::cut_off() {
 }
 
 // While cut off, the proxy does not know whether there is room: every request without a session has
-// to wait, also one that is no visit. Rows are not applied under this hold, since replicas would
-// come to differ.
+// to wait, even one that is no visit. Rows are not applied under this hold, since replicas would
+// diverge.
 void SharedWaitingRoom::hold_if_cut_off() {
   if (log_.is_cut_off && log_.is_to_hold)
     inside_.own().hold_newcomers();
@@ -198,7 +198,7 @@ void SharedWaitingRoom::hold_if_cut_off() {
     inside_.own().admit_newcomers();
 }
 
-// Of what is free each proxy that was there has as much: together they let in no more.
+// Each proxy present gets an equal part of the free sessions: together they let in no more.
 void SharedWaitingRoom::go_apart(waiting::Time now) {
   waiting::Replica copy;
   if (!copy.restore(inside_.archive())) return;
@@ -213,7 +213,7 @@ void SharedWaitingRoom::go_apart(waiting::Time now) {
   log_.apart->pardon(now);
   log_.apart->set_terms(terms, now);
   log_.apart->keep_journal();
-  // A device is one visitor's: none is given out that another proxy may give out, too.
+  // A device is for one visitor: none is given out that another proxy may give out, too.
   if (log_.apart->hands_out()) log_.apart->stop_calls();
 }
 

@@ -1,7 +1,7 @@
-// Somebody who was let in is still here: while a request with its pass, an event stream or a tunnel
-// is open, the session counts as used, although no new request says so. The sweep of its worker
-// reports that as often as requests would. The first report of what a first contact has opened
-// begins the session: an entry counts for a slice alone, and it may be open for longer.
+// Shows that an admitted visitor is still here: while a request with its pass, an event stream or a
+// tunnel is open, the session counts as used, although there is no new request. The worker's sweep
+// reports that as often as requests would. The first report for a first contact begins the session:
+// an entry counts for a single slice, and the response may be open for longer.
 #pragma once
 
 #include <memory>
@@ -16,26 +16,26 @@ namespace spillway::proxy {
 
 class Stay {
  public:
-  Stay() = default;  // nobody's
-  // The room outlives it.
+  Stay() = default;  // of no session
+  // The room must outlive it.
   Stay(SharedWaitingRoom& room, const waiting::TicketId& id, Milliseconds every, TimePoint now)
       : room_(&room), id_(id), every_(every), due_(now + every) {}
-  // The same of a visitor that has no session yet: its first pass was issued then.
+  // The same for a visitor without a session yet, whose first pass was issued then.
   Stay begun_with(const waiting::Token& first_pass) const {
     Stay stay = *this;
     stay.entered_ = first_pass.time;
     stay.user_ = first_pass.user;
     return stay;
   }
-  // The same for what may go on when the room is gone from the configuration.
+  // The same for a response that may outlast the room in the configuration.
   Stay kept_by(std::shared_ptr<SharedWaitingRoom> room) const {
     Stay stay = *this;
     stay.keeper_ = std::move(room);
     return stay;
   }
 
-  // Costs a comparison if nothing is due. true: the session had a resource and has ended; what it
-  // opened is not to go on, for the resource may be another's.
+  // Costs a comparison if nothing is due. true: the session had a resource and has ended; close the
+  // response, since another visitor may have the resource.
   bool report(TimePoint now) {
     if (now < due_) return false;
     due_ = now + every_;
@@ -52,7 +52,7 @@ class Stay {
   waiting::TicketId id_;
   Milliseconds every_{};
   TimePoint due_ = kNever;
-  std::optional<waiting::Time> entered_;  // until its session has begun
+  std::optional<waiting::Time> entered_;  // set until its session has begun
   waiting::UserKey user_{};
 };
 

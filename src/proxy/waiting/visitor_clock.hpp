@@ -1,8 +1,8 @@
 // The clock of waiting rooms: the time of day at the start of the process, plus the time since. It
-// does not step, and what it said before a restart is past after it, where places are written down
-// also if the time of day was set back meanwhile. Proxies that share waiting
-// rooms have the database's time of day, which each follows: there it may step by what its own
-// clock was off, and who keeps time sees to it that that is never back.
+// does not step. After a restart its earlier times are in the past; if places are stored, even if
+// the time of day was set back meanwhile. Proxies that share waiting rooms follow the database's
+// time of day: then the clock may step by the error of its own time, and its users make sure that
+// the time of a room never steps back.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class VisitorClock {
     return wall_ + Milliseconds(ahead_.load(std::memory_order_relaxed)) +
            std::chrono::duration_cast<Milliseconds>(now - started_);
   }
-  // At `now` it was that time elsewhere.
+  // At `now` the other clock showed that time.
   void follow(waiting::Time elsewhere, TimePoint now) {
     ahead_.fetch_add((elsewhere - at(now)).count(), std::memory_order_relaxed);
   }

@@ -1,4 +1,4 @@
-// Which waiting room a cookie is of, by its name.
+// Finds the waiting room of a cookie by its name.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace spillway::proxy {
 
-// What a name is worth, by the secure_cookie of its waiting room.
+// The validity of a cookie name, by the secure_cookie of its waiting room.
 enum class CookieStanding : std::uint8_t {
-  current,   // of those that are set now
-  former,    // of those before a reload set it to false: counts beside no current one
-  plantable  // a sister host can plant it, and those that are set now it cannot: does not count
+  current,   // the name that is set now
+  former,    // the name before a reload set it to false: valid only without a current one
+  plantable  // a sister host can set it, but not the name that is set now: not valid
 };
 
 struct VisitorCookie {
-  const SharedWaitingRoom* room = nullptr;  // null: of none
+  const SharedWaitingRoom* room = nullptr;  // null: of no waiting room
   CookieStanding standing = CookieStanding::plantable;
 
   bool operator==(const VisitorCookie&) const = default;
@@ -26,7 +26,7 @@ struct VisitorCookie {
 
 class VisitorCookies {
  public:
-  // The waiting rooms, of these routes, outlive it.
+  // The waiting rooms, which belong to these routes, must outlive it.
   VisitorCookies(const WaitingRooms& rooms, const std::vector<config::Route>& routes);
 
   bool is_empty() const { return cookies_.empty(); }

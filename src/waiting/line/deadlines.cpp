@@ -19,7 +19,7 @@ void Deadlines::link(Slot slot, std::uint32_t bucket) {
   heads_[bucket] = slot;
 }
 
-// Of each bucket the last first, since link() puts to the front.
+// Each bucket from its last entry to its first, since link() inserts at the front.
 std::vector<Deadlines::Entry> Deadlines::entries() const {
   std::vector<Entry> entries;
   for (std::uint32_t bucket = 0; bucket < heads_.size(); ++bucket) {
@@ -51,7 +51,7 @@ void Deadlines::clear(Slot slot) {
 void Deadlines::collect(Time now) {
   due_.clear();
   const std::int64_t last = std::max(now.time_since_epoch() / kWidth, turned_);
-  // The bucket of the last time was only partly past, so it is visited again.
+  // At the previous call the bucket turned_ was only partly past, so it is visited again.
   const std::int64_t first = std::max(turned_, last - kBuckets + 1);
   for (std::int64_t number = first; number <= last; ++number) {
     Slot slot = heads_[static_cast<std::size_t>(number % kBuckets)];

@@ -1,6 +1,6 @@
 // At most one deadline for each of many slots: a hashed timer wheel (Varghese and Lauck, SOSP 1987,
 // scheme 6). Setting, moving and clearing one is O(1); a tick visits only the buckets of the time
-// that has passed. Exact to the millisecond, whatever a bucket holds.
+// that has passed. Exact to the millisecond, although a bucket spans 100 ms.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class Deadlines {
  public:
   Deadlines() : heads_(kBuckets, kNoSlot) {}
 
-  // One that is already past is due at the next expire().
+  // A deadline in the past is due at the next expire().
   void set(Slot slot, Time due);
   void clear(Slot slot);
 
@@ -30,7 +30,7 @@ class Deadlines {
 
  private:
   friend struct Archived;
-  // As lists, so that they fire in the same order.
+  // As lists, so that deadlines fire in the same order after reading.
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.turned_);
@@ -58,7 +58,7 @@ class Deadlines {
   void link(Slot slot, std::uint32_t bucket);
 
   static constexpr Milliseconds kWidth{100};
-  static constexpr std::int64_t kBuckets = 8192;  // a turn is 819 s; a later deadline goes round
+  static constexpr std::int64_t kBuckets = 8192;  // a turn is 819 s; later ones stay for more turns
 
   struct Node {
     Time due{};
@@ -73,7 +73,7 @@ class Deadlines {
   Blocks<Node> nodes_;
   std::vector<Slot> heads_;
   std::vector<Slot> due_;
-  std::int64_t turned_ = 0;  // the bucket, counted from the epoch, up to which all is past
+  std::int64_t turned_ = 0;  // the bucket, counted from the epoch, up to which all time is past
 };
 
 }  // namespace spillway::waiting

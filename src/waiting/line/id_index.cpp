@@ -25,7 +25,7 @@ void IdIndex::insert(const TicketId& id, Slot slot) {
 void IdIndex::erase(const TicketId& id, Slot slot) {
   std::size_t hole = home(tag_of(id));
   while (entries_[hole].slot != slot) hole = next(hole);
-  // Moves back each later entry whose way from home would lead over the hole.
+  // Moves back each later entry whose probe sequence would cross the hole.
   for (std::size_t i = next(hole); entries_[i].slot != kNoSlot; i = next(i)) {
     const std::size_t mask = entries_.size() - 1;
     const std::size_t from_home = (i - home(entries_[i].tag)) & mask;

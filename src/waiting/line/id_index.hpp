@@ -1,7 +1,7 @@
-// From the id of a ticket or a session to its slot: open addressing with linear probing, half to a
+// Finds the slot of a ticket or a session by its id: open addressing with linear probing, half to a
 // quarter full.
 //
-// The ids are random and signed by the proxy, so their first bytes serve as the hash: nobody can
+// The ids are random and signed by the proxy, so their first bytes serve as the hash: no client can
 // choose ids that collide.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace spillway::waiting {
 
 class IdIndex {
  public:
-  // `id_of` gives the id of a slot. kNoSlot: not there.
+  // `id_of` gives the id of a slot. kNoSlot: not found.
   template <class IdOf>
   Slot find(const TicketId& id, const IdOf& id_of) const {
     if (entries_.empty()) return kNoSlot;
@@ -26,7 +26,7 @@ class IdIndex {
     }
     return kNoSlot;
   }
-  // The id is not there yet.
+  // Precondition: the id is not in the index yet.
   void insert(const TicketId& id, Slot slot);
   void erase(const TicketId& id, Slot slot);
 

@@ -1,4 +1,4 @@
-// A pool of elements that have an id (`id`), each found by it.
+// A pool of elements with an id (member `id`), which also finds an element by its id.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,11 @@ class IdentifiedPool {
   Slot end() const { return pool_.end(); }
   std::vector<bool> taken() const { return pool_.taken(); }
 
-  // kNoSlot: there is none.
+  // kNoSlot: not found.
   Slot find(const TicketId& id) const {
     return index_.find(id, [this](Slot slot) -> const TicketId& { return pool_[slot].id; });
   }
-  // Of an id that is not there yet.
+  // Precondition: no element has this id yet.
   Slot take(const TicketId& id) {
     const Slot slot = pool_.take();
     pool_[slot].id = id;

@@ -56,7 +56,7 @@ void Line::insert_before(Slot slot, Slot next, std::uint8_t kind) {
   put(slot | std::uint32_t{kind} << kKindAt, order, make_space(place));
 }
 
-// Present.
+// The new entry is present.
 void Line::put(std::uint32_t entry, Order order, Place place) {
   Leaf& leaf = leaves_[place.leaf];
   std::copy_backward(leaf.slots.begin() + place.at, leaf.slots.begin() + leaf.size,
@@ -71,8 +71,8 @@ void Line::put(std::uint32_t entry, Order order, Place place) {
   add_kinds(place.leaf, entry | kPresent);
 }
 
-// The same place, in a leaf that is not full. Who comes last gets a new leaf, so that leaves are
-// full where nobody is inserted later.
+// The same place, in a leaf that is not full. An entry at the end gets a new leaf, so that leaves
+// stay full where nothing is inserted later.
 Line::Place Line::make_space(Place place) {
   if (leaves_[place.leaf].size < kLeaf) return place;
   const Slot next = add_leaf_after(place.leaf);
@@ -118,7 +118,7 @@ Slot Line::add_leaf_after(Slot leaf) {
   return made;
 }
 
-// As with leaves: of the last group only its last leaf moves on.
+// As with leaves: if the group is the last one, only its last leaf moves on.
 void Line::split(Slot id) {
   const Slot made = groups_.take();
   Group& source = groups_[id];
@@ -171,7 +171,7 @@ void Line::remove(Slot slot) {
   }
 }
 
-// With the next leaf of its group, if both fit and leave space for a while.
+// Merges it with the next leaf of its group, if both fit into one with some space to spare.
 void Line::merge(Slot leaf) {
   const Group& group = groups_[leaves_[leaf].group];
   const std::uint32_t rank = leaves_[leaf].rank;
@@ -252,7 +252,7 @@ void Line::add_kinds(Slot id, std::uint32_t entry) {
   set_kinds(id, groups_[leaf.group].kinds[leaf.rank] | bits_of(entry));
 }
 
-// After one of it is not present any more, or is away.
+// After an entry of it stopped being present, or went away.
 void Line::note_kinds(Slot id) {
   const Leaf& leaf = leaves_[id];
   const Group& group = groups_[leaf.group];

@@ -1,12 +1,12 @@
-// The order of those who wait: by arrival. A counted B-tree
+// The order of waiting tickets: by arrival. A counted B-tree
 // of fixed depth: leaves of at most 128 slots in groups of at most 256 leaves. Each level adds up
 // the counts before a place from arrays, so a position costs few cache misses: O(log n) up to the
 // 10^7 tickets that the configuration allows.
 //
-// Each slot is present (may be called) or not; both are counted. No slot is in it twice. Each is of
-// a kind, 0 to 31; every leaf and group has a bit set of the kinds of its present slots, and one of
-// those that are not away as well, so that the first such slot of some kinds is found in O(log n),
-// too.
+// Each slot is present (may be called) or not; both are counted. No slot is in it twice. Each has a
+// kind, 0 to 31; every leaf and group has a bit set of the kinds of its present slots, and another
+// of the kinds of those slots that are not away as well, so that the first such slot of given kinds
+// is found in O(log n), too.
 #pragma once
 
 #include <array>
@@ -20,9 +20,9 @@
 
 namespace spillway::waiting {
 
-// By arrival, and of the same millisecond by the ids' lot: so it is the same after a restart,
-// whoever is heard of first. 44 bits of milliseconds, enough for the years to 2500, and 20 of the
-// id.
+// By arrival, and within a millisecond by bits of the random id: so the order is the same after a
+// restart, whichever ticket polls first. 44 bits of milliseconds, enough for the years to 2500, and
+// 20 bits of the id.
 using Order = std::uint64_t;
 
 inline Order order_of(Time arrived, const TicketId& id) {
@@ -34,13 +34,13 @@ inline Order order_of(Time arrived, const TicketId& id) {
 
 class Line {
  public:
-  // `slot` below 2^25. It is present, and not away. Of the same order: behind those who are there.
+  // `slot` below 2^25. It is present, and not away. It goes behind slots of the same order.
   void insert(Slot slot, Order order, std::uint8_t kind = 0);
   void remove(Slot slot);
-  // Right before `next`, of the same order.
+  // Right before `next`, and with the same order.
   void insert_before(Slot slot, Slot next, std::uint8_t kind = 0);
   void set_present(Slot slot, bool is_present);
-  // It counts as before, and first_here() passes it by.
+  // It still counts as before, but first_here() skips it.
   void set_away(Slot slot, bool is_away);
 
   struct Ahead {
@@ -53,19 +53,19 @@ class Line {
       return *this;
     }
   };
-  // How many stand before it.
+  // How many slots stand before it.
   Ahead ahead(Slot slot) const;
-  // Of those present that are of these kinds, the first; kNoSlot: none is.
+  // The first present slot of one of these kinds; kNoSlot: none.
   Slot first_present(std::uint32_t kinds = UINT32_MAX) const { return first_of(kinds); }
   bool has_present(std::uint32_t kinds) const;
-  // The same of those that are not away.
+  // The first of those that are not away.
   Slot first_here(std::uint32_t kinds = UINT32_MAX) const {
     return first_of(KindBits{kinds} << 32);
   }
 
-  // The one with so many before it; kNoSlot: there is none.
+  // The slot with that many slots before it; kNoSlot: there is none.
   Slot at(std::size_t ahead) const;
-  // How many are of a lower order.
+  // How many slots have a lower order.
   Ahead ahead_of(Order order) const;
   std::size_t before(Order order) const { return ahead_of(order).all; }
   Order order(Slot slot) const;
@@ -78,7 +78,7 @@ class Line {
 
  private:
   friend struct Archived;
-  // In order: what reads it may divide it otherwise.
+  // In order: the reader may divide the slots into other leaves.
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     std::vector<Entry> entries;
@@ -106,14 +106,14 @@ class Line {
 
   static constexpr std::uint32_t kLeaf = 128;
   static constexpr std::uint32_t kGroup = 256;
-  // In Leaf::slots: whether it is present, its kind, whether it is away, its slot.
+  // Bits in Leaf::slots: present, kind, away, slot.
   static constexpr std::uint32_t kPresent = 1U << 31;
   static constexpr int kKindAt = 26;
   static constexpr std::uint32_t kAway = 1U << 25;
   static constexpr std::uint32_t kSlots = kAway - 1;
   static Slot slot_of(std::uint32_t entry) { return entry & kSlots; }
   static std::uint32_t kind_of(std::uint32_t entry) { return entry >> kKindAt & 31; }
-  // Kinds of those that are present, and from bit 32 on of those of them that are not away.
+  // Kinds of the present slots; from bit 32 on the kinds of those of them that are not away.
   using KindBits = std::uint64_t;
   static KindBits bits_of(std::uint32_t entry) {
     if ((entry & kPresent) == 0) return 0;
@@ -162,12 +162,12 @@ class Line {
 
   Pool<Leaf> leaves_;
   Pool<Group> groups_;
-  std::vector<Slot> top_;  // the groups in order, and their counts
+  std::vector<Slot> top_;  // the groups in order; below, their counts
   std::vector<std::uint32_t> top_all_;
   std::vector<std::uint32_t> top_present_;
   std::vector<KindBits> top_kinds_;
   Blocks<Slot> leaf_of_;
-  Slot reached_ = 0;  // leaf_of_ has the slots below
+  Slot reached_ = 0;  // leaf_of_ covers the slots below this
   Ahead total_;
   std::size_t away_ = 0;
 };

@@ -12,7 +12,7 @@
 
 namespace spillway::waiting {
 
-// The number of an element. The same number means the same ticket in each structure about tickets.
+// The number of an element. In all structures about tickets the same number means the same ticket.
 using Slot = std::uint32_t;
 inline constexpr Slot kNoSlot = UINT32_MAX;
 
@@ -21,28 +21,28 @@ class Blocks {
  public:
   T& operator[](Slot slot) { return (*blocks_[slot / kBlock])[slot % kBlock]; }
   const T& operator[](Slot slot) const { return (*blocks_[slot / kBlock])[slot % kBlock]; }
-  // Makes the element exist, with its default value if it is new.
+  // Creates the element with its default value if it does not exist yet.
   T& reach(Slot slot) {
     while (blocks_.size() <= slot / kBlock) blocks_.push_back(std::make_unique<Block>());
     return (*this)[slot];
   }
 
  private:
-  // Powers of two; a block has some ten kilobytes.
+  // Powers of two; a block takes some ten kilobytes.
   static constexpr std::size_t kBlock = sizeof(T) <= 128 ? 512 : 16;
   using Block = std::array<T, kBlock>;
 
   std::vector<std::unique_ptr<Block>> blocks_;
 };
 
-// Blocks of which elements are taken and given back; the last one given back is taken first.
+// Blocks from which elements are taken and given back; the last one given back is reused first.
 template <class T>
 class Pool {
  public:
   T& operator[](Slot slot) { return elements_[slot].value; }
   const T& operator[](Slot slot) const { return elements_[slot].value; }
   std::size_t size() const { return size_; }
-  // Above all that were ever taken.
+  // Above all slots that were ever taken.
   Slot end() const { return end_; }
 
   // By slot: whether it is taken now.

@@ -7,7 +7,7 @@ namespace spillway::waiting {
 
 namespace {
 
-// Sums of shares are not exact.
+// Tolerance: sums of shares are not exact.
 constexpr double kOneCall = 1 - 1e-9;
 
 }  // namespace

@@ -1,19 +1,19 @@
-// What a waiting room learns of what is behind it.
+// The upstream's state, as the waiting room gets it.
 #pragma once
 
 #include <cstdint>
 
 namespace spillway::waiting {
 
-// What becomes of newcomers. `held`: places cannot be written down: none is let in at once, no
+// Whether newcomers are admitted. `held`: places cannot be stored, so none is let in at once, no
 // ticket is made, and none is called. Places are kept, and sessions and calls go on.
 enum class Newcomers : std::uint8_t { admitted, held };
 
-// What the waiting room learns of what is behind it, each tick.
+// The state of the upstream and of the store, given to the waiting room at each tick.
 struct Backend {
   bool is_overloaded = false;
-  double pace = 1;  // EntryPace: Terms::active_sessions times this is the most calls in a second
-  Newcomers newcomers = Newcomers::admitted;  // not of a log
+  double pace = 1;  // EntryPace: at most Terms::active_sessions times this are called in a second
+  Newcomers newcomers = Newcomers::admitted;  // not sent through a log
 };
 
 }  // namespace spillway::waiting

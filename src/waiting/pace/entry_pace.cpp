@@ -7,7 +7,7 @@ namespace spillway::waiting {
 namespace {
 
 constexpr double kGrowth = 1.1;      // a second
-constexpr double kDecline = 0.5;     // likewise
+constexpr double kDecline = 0.5;     // the same
 constexpr double kLeast = 1.0 / 16;  // of the start
 constexpr double kStart = 0.05;
 constexpr double kFewestAtStart = 5;  // sessions

@@ -8,14 +8,14 @@ namespace {
 
 constexpr double kTenth = -1.2815515655446004;      // normal quantile
 constexpr double kLongestWait = 365.0 * 24 * 3600;  // seconds: no page counts further
-// Of the wait, over its square: where hardly anything is known. The approximation of the gamma law
-// has no middle above 9.
+// Variance of the wait over its square, where hardly anything is known. The approximation of the
+// gamma law has no median above 9.
 constexpr double kMostVariance = 4;
 
-// Seconds in which the line ahead goes down to nobody; `net`: by so many a second.
+// Seconds until `calls` tickets have gone; `net`: calls less arrivals that go before, per second.
 double wait_for_calls(double calls, double net, double theta) {
   const double seconds = calls / net;
-  // Below this, the logarithm and the straight line are the same to the millisecond.
+  // Below this, the logarithm and the straight line agree to the millisecond.
   return theta * seconds > 1e-9 ? std::log1p(theta * seconds) / theta : seconds;
 }
 
@@ -23,8 +23,8 @@ Milliseconds in_milliseconds(double seconds) {
   return Milliseconds(std::llround(std::min(seconds, kLongestWait) * 1000));
 }
 
-// Of the wait. The noise of the line ahead at k people is dispersion mu + lambda + theta k, and it
-// goes down by net + theta k: the variance is the integral of noise / down^3 over k.
+// Variance of the wait. With k tickets ahead the noise is dispersion mu + lambda + theta k, and the
+// line shrinks by net + theta k: the variance is the integral of noise / down^3 over k.
 double variance_of(double calls, double net, const Flow& flow) {
   const double end = net + flow.leaving_per_second * calls;
   const double more = (flow.dispersion - 1) * flow.calls_per_second + 2 * flow.higher_per_second;

@@ -25,8 +25,8 @@ void Learned::observe(double seconds, const Events& events, bool is_used, std::s
     came_[tier].observe(seconds, events.came[tier]);
 }
 
-// Sessions that began together end together: until some generations of them have passed, half of
-// one is missing in what was counted, or all that have not ended yet. The start is forgotten as the
+// Sessions that began together end together: until some generations of them have passed, the count
+// lacks half a generation, or all that have not ended yet. The start is forgotten as fast as the
 // rate forgets it.
 double Learned::haste(std::size_t sessions) const {
   if (sessions == 0) return 1;
@@ -49,7 +49,7 @@ std::optional<Learned::Course> Learned::course(const Standing& standing) const {
   const Course behind_all{standing.own + standing.higher, of_all};
   const auto wait = expected_wait(behind_all.ahead, of_all);
   if (standing.share <= 0) return wait ? std::optional(behind_all) : std::nullopt;
-  // Each call of the tier is after so many of all: as even as they are together.
+  // The tier gets one of several calls, so the variance over the mean shrinks with its share.
   of_share.calls_per_second = calls_.per_second() * standing.share;
   of_share.dispersion = of_all.dispersion * standing.share;
   const Course by_share{standing.own, of_share};

@@ -1,5 +1,5 @@
-// What a waiting room has learned of its own course: how fast calls go, how many visitors of each
-// tier come, who leaves, who does not come when called, and how good its estimates were.
+// Figures that a waiting room learns from its past: the rate of calls, how many visitors of each
+// tier come, leave, or miss their call, and how good its estimates were.
 #pragma once
 
 #include <array>
@@ -17,74 +17,74 @@ namespace spillway::waiting {
 
 class Learned {
  public:
-  // What has happened since the last tick.
+  // Events since the last tick.
   struct Events {
-    double calls = 0;  // less those that were missed; of who was away, when it comes
-    double left = 0;   // who waited
-    double ended = 0;  // sessions
-    std::array<double, kMostTiers> came{};  // tickets, by tier
+    double calls = 0;                       // less missed ones; an absent visitor's when it comes
+    double left = 0;                        // waiting tickets that left
+    double ended = 0;                       // sessions
+    std::array<double, kMostTiers> came{};  // new tickets, by tier
 
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {
       archive(self.calls, self.left, self.ended, self.came);
     }
   };
-  // `is_used`: somebody waited, and calls were not paused. `waiting`: who could leave.
+  // `is_used`: tickets waited, and calls were not paused. `waiting`: tickets that could leave.
   void observe(double seconds, const Events& events, bool is_used, std::size_t waiting);
-  // So many sessions were open for so long, and some ended, while calls waited for ends.
+  // `sessions` were open for `seconds`, and `ended` of them ended, while calls waited for ends.
   void observe_stay(double seconds, std::size_t sessions, double ended) {
     stay_.observe(seconds, sessions, ended);
   }
   const ShownStay& stay() const { return stay_; }
-  // Other tiers: who came of which is not known any more.
+  // After a change of tiers: arrivals by tier are not known any more.
   void forget_tiers() { came_ = {}; }
 
-  // A call after which somebody came at once, or nobody.
+  // Whether a called visitor came at once, or did not.
   void came() { no_shows_ -= no_shows_ * kNoShowStep; }
   void did_not_come();
   double no_shows() const { return no_shows_; }  // share of calls
-  // Likewise of calls of visitors that were away.
+  // The same for calls of visitors that were away.
   void away_came() { away_come_ += (1 - away_come_) * kNoShowStep; }
   void away_did_not_come() { away_come_ -= away_come_ * kNoShowStep; }
   double away_come() const { return away_come_; }  // share
 
   bool knows_calls() const { return calls_.is_known(); }
   const LearnedRate& calls() const { return calls_; }
-  double dispersion() const { return dispersion_.index(); }  // of their number
+  double dispersion() const { return dispersion_.index(); }  // of the number of calls
 
-  // Tickets that are made in higher tiers than this.
+  // Rate of new tickets in higher tiers than this.
   double higher_per_second(std::size_t tier) const {
     double sum = 0;
     for (std::size_t higher = 0; higher < tier; ++higher) sum += came_[higher].per_second();
     return sum;
   }
 
-  // Where a visitor stands, of those who were heard of lately.
+  // Where a visitor stands, among the tickets that polled lately.
   struct Standing {
     std::size_t tier = 0;      // its number
-    std::size_t own = 0;       // before it in its tier
-    std::size_t higher = 0;    // in higher tiers
+    std::size_t own = 0;       // ahead in its tier
+    std::size_t higher = 0;    // ahead in higher tiers
     double share = 0;          // of its tier
-    double lower_shares = 0;   // of lower tiers that have somebody
-    std::size_t sessions = 0;  // that end and make room, if they are what calls wait for
+    double lower_shares = 0;   // of lower tiers with present tickets
+    std::size_t sessions = 0;  // that make room when they end, if calls wait for that
   };
-  // What its wait follows: the line of all who go before, or the share of its tier alone, whichever
-  // is sooner. nullopt: it is not known.
+  // The course of its wait: behind all that go before, or by its tier's share alone, whichever is
+  // sooner. nullopt: not known.
   struct Course {
     std::size_t ahead = 0;
     Flow flow;
   };
   std::optional<Course> course(const Standing& standing) const;
 
-  // Calls stand still. What was told before does not say how good estimates are.
+  // Calls have stopped. Estimates announced before do not count towards honesty().
   void interrupt(Time now) { interrupted_ = now; }
-  // The bounds that calls wait for are other ones from now on, and calls so many times as frequent.
+  // From now on calls wait for other limits, and are `times` as frequent.
   void change_pace(double times, Time now) {
     calls_.scale(times);
     dispersion_.scale(times);
     interrupt(now);
   }
-  // It is called; `joined` as when it was told.
+  // A visitor is called; `joined`: as when the estimate was announced.
   void learn_outcome(const Told& told, Time joined, Time now) {
     if (told.at(joined) > interrupted_) honesty_.learn(told.outcome(now - joined));
   }
@@ -103,14 +103,14 @@ class Learned {
 
   double haste(std::size_t sessions) const;
 
-  LearnedRate calls_;  // that are not missed, while somebody waits
+  LearnedRate calls_;  // not missed ones, while tickets wait
   Dispersion dispersion_;
-  std::array<LearnedRate, kMostTiers> came_;  // likewise; of all but the lowest
+  std::array<LearnedRate, kMostTiers> came_;  // the same; all tiers but the lowest
   LeaveRate leaving_;
   ShownStay stay_;
   double no_shows_ = 0.1;
   double away_come_ = 0.8;
-  double seconds_ = 0;  // that calls_ was observed
+  double seconds_ = 0;  // for which calls_ was observed
   Time interrupted_{};
   Honesty honesty_;
 };

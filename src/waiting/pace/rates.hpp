@@ -1,4 +1,4 @@
-// Rates learned from a course of events in time.
+// Rates and dispersions, learned from events in time.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace spillway::waiting {
 
-// Events per second: the plain mean while young, later an exponentially forgetting one.
+// Events per second: the plain mean at first, later an exponentially weighted one.
 class MeanRate {
  public:
   explicit MeanRate(double window_seconds) : window_(window_seconds) {}
@@ -23,11 +23,11 @@ class MeanRate {
   }
   double per_second() const { return rate_; }
   double events() const { return events_; }
-  // How many events the rate rests on: an exponentially forgetting mean is worth two windows.
+  // How many events the rate rests on: an exponentially weighted mean is worth two windows.
   double weight() const { return std::min(events_, seen_ * (age_ < window_ ? age_ : 2 * window_)); }
-  // So many times as many come from now on: the rate rests on as many events as before.
+  // From now on events are `times` as frequent: the rate rests on as many events as before.
   void scale(double times) { rate_ *= times; }
-  // Takes over what another has learned within its shorter window.
+  // Takes over what another rate has learned within its shorter window.
   void restart(const MeanRate& recent) {
     rate_ = recent.rate_;
     seen_ = recent.seen_;
@@ -45,19 +45,19 @@ class MeanRate {
   double window_;
   double age_ = 0;
   double rate_ = 0;
-  double seen_ = 0;  // likewise, never scaled
+  double seen_ = 0;  // the same, never scaled
   double events_ = 0;
 };
 
-// As steady as a quarter of an hour while the rate is steady, and as quick as a minute or two when
-// it has changed: it has, if the mean of the last two minutes is further from the long one than
-// three standard deviations of such events. What it is since then the last 45 s say: the two
-// minutes would hold half of what was before.
+// As steady as a quarter of an hour while the rate is steady, and as quick as a minute or two after
+// a change: the rate has changed if the mean of the last two minutes differs from the long one by
+// more than three standard deviations of such events. The new rate is the mean of the last 45 s:
+// half of the two minutes may lie before the change.
 class LearnedRate {
  public:
   static constexpr double kSteady = 900;
 
-  // `dispersion`: of the number of events within some seconds.
+  // `dispersion`: of the number of events in a time span.
   void observe(double seconds, double events, double dispersion = 1) {
     recent_.observe(seconds, events);
     latest_.observe(seconds, events);
@@ -73,13 +73,13 @@ class LearnedRate {
     latest_.scale(times);
     steady_.scale(times);
   }
-  // After ten events in ten seconds or more.
+  // After at least ten events and ten seconds.
   bool is_known() const {
     return seconds_ >= 10 && recent_.events() >= 10 && steady_.per_second() > 0;
   }
   double per_second() const { return steady_.per_second(); }
   double weight() const { return steady_.weight(); }
-  // The variance of per_second() over its square, of events that come independently; at most 1.
+  // Variance of per_second() over its square, for independent events; at most 1.
   double doubt() const { return 1 / std::max(weight(), 1.0); }
   double age() const { return std::min(seconds_, kSteady); }  // seconds of observation
 
@@ -100,8 +100,8 @@ class LearnedRate {
   double seconds_ = 0;
 };
 
-// How unevenly events come: the variance of how many there are within kWindow over their mean, 1 if
-// they are independent (Cox and Lewis 1966). Of the last quarter of an hour or so.
+// How unevenly events come: the variance of their number within kWindow over its mean, 1 if
+// they are independent (Cox and Lewis 1966). Over the last quarter of an hour or so.
 class Dispersion {
  public:
   static constexpr double kWindow = 10;  // seconds
@@ -116,13 +116,13 @@ class Dispersion {
     variance_ += (off * (events_ - mean_) - variance_) / windows_;
     seconds_ = events_ = 0;
   }
-  // As uneven, of so many times as many events.
+  // As uneven, for `times` as many events.
   void scale(double times) {
     events_ *= times;
     mean_ *= times;
     variance_ *= times;
   }
-  // As if some windows with independent events had been seen before.
+  // Smoothed as if kBefore windows with independent events had been seen before.
   double index() const {
     if (mean_ <= 0) return 1;
     const double seen = variance_ / mean_;
@@ -147,10 +147,10 @@ class Dispersion {
   double variance_ = 0;
 };
 
-// How often those who wait give up, per second of waiting of each; of the last half hour or so.
+// How often waiting visitors give up, per second that each waits; over the last half hour or so.
 class LeaveRate {
  public:
-  // `left` less those who came back.
+  // `left` less those that came back.
   void observe(double seconds, std::size_t waiting, double left) {
     const double keep = std::exp(-seconds / kWindow);
     left_ = left_ * keep + left;

@@ -1,6 +1,6 @@
-// What sessions show of how long they last, also while most of them are open still (censored): the
-// time that all have spent inside, over the number that have ended, is the maximum likelihood of an
-// exponential law. It rests on the last ends, and on sessions of a room that lets visitors in.
+// How long sessions last, estimated also while most of them are still open (censored): the time
+// spent by all over the number that have ended is the maximum likelihood estimate of an exponential
+// law. It rests on the last ends, and on sessions of a room that lets visitors in.
 #pragma once
 
 #include <algorithm>
@@ -19,20 +19,20 @@ class ShownStay {
     if (seconds > kLongestStep) return;
     spent_ += seconds * static_cast<double>(sessions);
     ended_ += ended;
-    // Those that have begun together end together: of two generations half of one may be missing.
+    // Sessions that began together end together: of two generations half of one may be missing.
     const double last = std::max(kLast, 2 * static_cast<double>(sessions));
     if (ended_ <= last) return;
     spent_ *= last / ended_;
     ended_ = last;
   }
 
-  // `guess`: what was believed before, as if one session of that length had ended; the less, the
-  // more they have shown.
+  // `guess`: the value assumed before, counted as one session of that length that has ended; it
+  // counts the less, the more the sessions have shown.
   double seconds(double guess) const { return (guess + spent_) / (1 - evidence(guess) + ended_); }
   bool has_shown() const { return spent_ > 0; }
-  // How little of that is the guess: 0 to 1.
+  // Weight of the sessions against the guess: 0 to 1.
   double evidence(double guess) const { return spent_ / (guess + spent_); }
-  // The variance of what they have shown over its square.
+  // Variance of the observed mean length over its square.
   double doubt() const { return 1 / (1 + ended_); }
 
  private:
@@ -42,7 +42,7 @@ class ShownStay {
     archive(self.spent_, self.ended_);
   }
 
-  // So that a crowd that stays for another time than the visitors before it is soon known.
+  // Low, so that it adapts soon to a crowd that stays longer or shorter than visitors before.
   static constexpr double kLast = 100;
 
   double spent_ = 0;  // seconds

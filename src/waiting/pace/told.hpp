@@ -1,10 +1,10 @@
-// What a visitor was told first of its wait, and what is learned of it when it is called: how far
-// the middle was off, and by how much too narrow or too wide the ranges are.
+// The wait that was first announced to a visitor, and what is learned when it is called: the error
+// of the median, and by which factor the ranges are too narrow or too wide.
 //
-// The factor follows the 80 % quantile of how far calls are from the middle, in units of the range
-// without the factor (Robbins and Monro, Annals of Mathematical Statistics 22, 1951), so that it
-// does not matter what factor was in force when the range was told. Calls of neighbours in line are
-// late together: one of n ahead counts as an n-th.
+// The factor follows the 80 % quantile of the distance of calls from the median, in units of the
+// range without the factor (Robbins and Monro, Annals of Mathematical Statistics 22, 1951), so that
+// the factor in force when the range was announced does not matter. Neighbours in line are called
+// late together, so a call with n ahead counts as an n-th.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 
 namespace spillway::waiting {
 
-// Of all times that it was told, for View::why.
+// The least of all values announced, for View::why.
 struct LeastTold {
   std::uint32_t ahead = UINT32_MAX;
-  std::uint32_t own = UINT32_MAX;  // likewise, of its own tier
-  std::uint32_t end = UINT32_MAX;  // of its range: seconds from when it joined
+  std::uint32_t own = UINT32_MAX;  // the same, within its own tier
+  std::uint32_t end = UINT32_MAX;  // end of its range: seconds since it joined
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -44,9 +44,9 @@ class Told {
   Time at(Time joined) const { return joined + Milliseconds(std::int64_t{waited_} * kUnit); }
 
   struct Outcome {
-    bool is_within = false;  // of the range that was told
-    double error = 0;        // of the middle: what it was off, as a part of the longer of both
-    double distance = 0;     // from the middle, 1: as far as the end of the range, without a factor
+    bool is_within = false;  // of the announced range
+    double error = 0;        // of the median, as a part of the longer of both waits
+    double distance = 0;     // from the median; 1: as far as the range's end without the factor
     std::uint32_t ahead = 0;
   };
   Outcome outcome(Milliseconds waited) const {
@@ -72,10 +72,10 @@ class Told {
   static constexpr std::int64_t kUnit = 100;  // ms
   static constexpr double kTimes = 1000;
 
-  std::uint32_t waited_ = 0;  // since the arrival, when it was told
+  std::uint32_t waited_ = 0;  // since the arrival, when it was announced
   float middle_ = 0;          // seconds
-  float early_ = 1;           // the middle over the lower end
-  float late_ = 1;            // the upper end over the middle
+  float early_ = 1;           // the median over the lower end
+  float late_ = 1;            // the upper end over the median
   std::uint16_t times_ = 0;
   std::uint16_t ahead_ = 0;
 };
@@ -84,10 +84,10 @@ class Honesty {
  public:
   static constexpr double kNarrowest = 0.9;
   static constexpr double kWidest = 8;
-  // Shorter waits hang on ticks and polls.
+  // Shorter waits depend on ticks and polls.
   static constexpr std::size_t kLeastAhead = 20;
 
-  // `ahead`: of whom it is told.
+  // `ahead`: tickets ahead of the visitor that gets the range.
   double times(std::size_t ahead) const { return ahead < kLeastAhead ? 1 : times_; }
   double error() const { return error_; }  // mean of the last thousand or so
   std::uint64_t within() const { return within_; }

@@ -13,12 +13,12 @@ struct LanguageFile {
 
 struct PageAssets {
   std::string_view
-      html;  // the built-in page, a template as an operator's (config/page_template.hpp)
-  std::string_view head;  // what {{head}} and {{content}} are in it
+      html;  // the built-in page, a template like an operator's (config/page_template.hpp)
+  std::string_view head;  // the values of {{head}} and {{content}} in it
   std::string_view content;
   std::string_view css;
   std::string_view js;
-  std::string_view work;  // the script that comes before it where a place takes work
+  std::string_view work;  // the script that goes before `js` if a place requires work
   std::span<const LanguageFile> languages;
 };
 

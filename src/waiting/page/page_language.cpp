@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kFallback = "en";
 
-// What stands before the separator; `text` keeps what stands after it.
+// Returns the part before the separator; `text` keeps the part after it.
 std::string_view take_until(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view taken = text.substr(0, end);
@@ -47,7 +47,7 @@ const PageTexts* find_tag(const Choice& choice, std::string_view tag) {
   return found == choice.end() ? nullptr : *found;
 }
 
-// A shorter and shorter range, subtag by subtag.
+// Shortens the range subtag by subtag (RFC 4647 section 3.4).
 const PageTexts* look_up(const Choice& choice, std::string_view tag) {
   if (tag == "*") return choice.front();
   for (;;) {

@@ -23,7 +23,7 @@ bool is_comment(std::string_view line) {
          (line.starts_with("<!-- ") && line.ends_with("-->"));
 }
 
-// Without indentation, and lines that are only a comment.
+// Removes indentation, and lines that have only a comment.
 std::string lightened(std::string_view text) {
   std::string light;
   while (!text.empty()) {
@@ -47,15 +47,15 @@ std::string escaped(std::string_view text) {
       case '"': html += "&quot;"; break;
       case '\'': html += "&#39;"; break;
       default:
-        // a control is no character of HTML, but for the line end
+        // no control character is allowed in HTML, except the line end
         if ((static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) || c == '\n') html += c;
     }
   }
   return html;
 }
 
-// `text` with each {{name}} replaced by what `value(name)` gives; nullopt leaves it as it is. What
-// was put in is not looked at again.
+// `text` with each {{name}} replaced by value(name), or left as it is if that is nullopt. Inserted
+// text is not searched for placeholders.
 template <class Value>
 std::string fill_in(std::string_view text, const Value& value) {
   std::string filled;
@@ -100,7 +100,7 @@ const std::string& style() {
   return css;
 }
 
-// The page's own markup in a language: only what differs between visitors is still to be filled in.
+// The page's own markup in one language: it only lacks the parts that differ between visitors.
 struct OwnParts {
   const PageTexts* texts;
   std::string head;
@@ -130,14 +130,14 @@ const OwnParts& own_parts_of(const PageTexts& texts) {
                        [&texts](const OwnParts& each) { return each.texts == &texts; });
 }
 
-// Its text is ours: a unit test shows that it can be read.
+// A unit test shows that this template can be read.
 const config::PageTemplate& built_in_page() {
   static const config::PageTemplate page =
       config::read_page_template(lightened(page_assets().html)).page.value();
   return page;
 }
 
-// What one visitor sees of it. The script shows the same; see page.js.
+// The page's content for one visitor. The script shows the same; see page.js.
 class Filling {
  public:
   Filling(const PageContent& content, const PageTexts& texts) : content_(content), texts_(texts) {
@@ -212,7 +212,7 @@ class Filling {
     return why.empty() ? of_state("p_") : escaped(why);
   }
 
-  // What the texts tell of: an arrival that takes work is being checked.
+  // The state as in the keys of texts: an arrival that requires work is "checking".
   std::string_view said() const {
     return state_ == "arrived" && content_.challenge ? "checking" : state_;
   }
@@ -259,7 +259,7 @@ class Filling {
     return fill_text(texts_.find(content_.why), 'n', begins_within());
   }
 
-  // There is no place yet.
+  // The visitor has no place yet.
   bool is_before_draw() const { return content_.begins_in && place_.empty(); }
 
   std::string begins_within() const {
@@ -271,7 +271,7 @@ class Filling {
     return std::to_string(std::max<std::int64_t>(content_.begins_in->count(), 0));
   }
 
-  // Who has left, or lost its place, is not to be put in line again by a reload.
+  // A reload must not put a visitor in line again that has left or lost its place.
   bool can_refresh() const {
     return state_ != "expired" && state_ != "cancelled" && state_ != "ended";
   }
@@ -303,7 +303,7 @@ class Filling {
     return "<noscript><p>" + escaped(texts_.find("no_scripts")) + "</p></noscript>";
   }
 
-  // The act that takes a place, with and without scripts.
+  // The form that takes a place, with and without scripts.
   std::string offer() const {
     if (state_ != "offered" || content_.offer.empty()) return "";
     std::string form = "<form class=\"offer\" method=\"post\" action=\"";
@@ -316,7 +316,7 @@ class Filling {
 
   bool is_reserved() const { return content_.reservation.state == Reservation::State::made; }
 
-  // Of the two, the script shows the one whose member of the status is true.
+  // The script shows the one of the two whose member of the status is true.
   std::string reserve() const {
     if (content_.reservation.state == Reservation::State::none) return "";
     const auto unless = [this](Reservation::State shown) {

@@ -1,5 +1,5 @@
-// Places in the order in which they are taken again: what is inserted later stands behind what is
-// of the same order.
+// Sorts places for recovery: Line puts a slot behind those of the same order, so of places with the
+// same order the earlier one has to be inserted first.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Which tickets and sessions have changed since they were last written down. Bounded: while nobody
-// takes, it gives up, and all is to be written anew.
+// Which tickets and sessions have changed since they were last written to the store. Bounded: if it
+// is full because nothing takes from it, it gives up, and the whole room has to be written again.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class Journal {
     std::vector<TicketId> changed;
   };
 
-  // Until then nothing is noted.
+  // Starts recording; before that, note() does nothing.
   void keep() { is_kept_ = true; }
   void note(const TicketId& id) {
     if (!is_kept_ || !taken_.is_complete) return;

@@ -1,5 +1,5 @@
-// What the operator has decided about a waiting room. It holds until the operator decides
-// otherwise: a reload does not change it, nor does a restart where places survive one.
+// The operator's decisions about a waiting room. They hold until the operator decides otherwise: a
+// reload does not change them, nor does a restart where places survive one.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@ namespace spillway::waiting {
 
 struct Orders {
   bool is_held_open = false;  // visitors have to wait, as for When::always
-  bool is_paused = false;     // nobody is called but by the operator
-  bool has_ended = false;     // nobody gets a place any more; sessions go on
-  std::string message;        // to all who wait, UTF-8; empty: that of the configuration
+  bool is_paused = false;     // only the operator calls visitors
+  bool has_ended = false;     // no visitor gets a place any more; sessions go on
+  std::string message;        // shown to all who wait, UTF-8; empty: the one of the configuration
   std::uint64_t changes = 0;  // how often the operator decided
 
   bool operator==(const Orders&) const = default;
@@ -21,14 +21,14 @@ struct Orders {
   }
 };
 
-// Why a ticket was not called.
+// Why no ticket was called.
 enum class NotCalled : std::uint8_t {
-  nobody_present,  // nobody waits who was heard of lately
-  all_away,        // likewise, but for reservations
+  nobody_present,  // no waiting ticket has polled lately
+  all_away,        // the same, but for reservations
   no_room,         // as many are called already as sessions could begin
   room_ended,
-  unknown,  // of one ticket: there is none
-  called    // likewise: it may come in already
+  unknown,  // for one ticket: it does not exist
+  called    // the same: it may come in already
 };
 
 enum class Moved : std::uint8_t {

@@ -1,4 +1,4 @@
-// What of a ticket or a session is written down, so that it survives the process.
+// A ticket or a session as the store keeps it, so that it survives the process.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,26 @@ namespace spillway::waiting {
 
 struct Place {
   enum class Kind : std::uint8_t {
-    ended,   // was one of the others
-    ticket,  // waiting or called: after a restart everybody waits
+    ended,   // was a ticket or a session
+    ticket,  // waiting or called: after a restart all of them wait
     session,
-    left  // was a session, and ended lately: until a minute later it counts as begun by then
+    left  // was a session, and ended lately: for a minute it counts as a session that has begun
   };
   TicketId id;
   Kind kind = Kind::ended;
-  Time since{};              // ticket: the arrival its place goes by; session: its beginning
-  std::uint32_t missed = 0;  // ticket: calls
+  Time since{};              // ticket: the arrival that decides its place; session: its beginning
+  std::uint32_t missed = 0;  // ticket: calls that its visitor missed
   Priority priority = 0;     // ticket
-  UserKey user{};            // of a ticket or a session, if it is verified
-  // Where resources are handed out: to_text(Ask) of it, and what a session has.
+  UserKey user{};            // of a ticket or a session, if its user is verified
+  // Where resources are handed out: to_text(Ask), and the resource that a session has.
   std::string ask{};
   std::string resource{};
-  // Ticket: where it stands in its tier, if an operator moved it from where its arrival puts it.
+  // Ticket: its order in its tier, if an operator moved it away from the order of its arrival.
   std::optional<Order> order{};
-  std::uint32_t tie = 0;     // likewise: how many of the same order stand before it
+  std::uint32_t tie = 0;     // the same: how many of the same order stand before it
   bool is_reserved = false;  // ticket
-  Time used{};               // session: its last use; none: it is not known
-  // Told to other proxies, of what is not here (bring_back): a file does not keep it.
+  Time used{};               // session: its last use; Time{}: not known
+  // Sent to other proxies for a place that is not here (bring_back); the store does not keep it.
   Ended why = Ended::cancelled;
 
   bool is_here() const { return kind == Kind::ticket || kind == Kind::session; }
@@ -48,12 +48,12 @@ struct Place {
   }
 };
 
-// What was written of one waiting room when its process ended.
+// A waiting room's state as its former process left it in the store.
 struct Written {
-  Time until{};  // all that changed before is in it
+  Time until{};  // it has all changes before this
   std::vector<Place> places;
   Orders orders;
-  Time used_until{};  // the last uses of sessions before are in it
+  Time used_until{};  // it has the last uses of sessions before this
 };
 
 }  // namespace spillway::waiting

@@ -1,6 +1,6 @@
-// After a restart: who may have had a ticket or a session that the former process did not come to
-// write down. What a visitor carries is signed and says since when, so that a token from the last
-// moments is enough to go on with, unless what it stands for is known to have ended.
+// After a restart: tickets and sessions that the former process may not have stored in time. A
+// visitor's token is signed and has a time, so that a token from the last moments is enough to
+// continue, unless its ticket or session is known to have ended.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace spillway::waiting {
 
 class Recovery {
  public:
-  // Tokens of that time are accepted for so long. Who waits asks much more often.
+  // Tokens of that time are accepted for this long. Waiting visitors poll much more often.
   static constexpr Milliseconds kOpen{600'000};
-  // More ends than these close it: each of them is kept.
+  // It closes after more ends than this, since it keeps each of them.
   static constexpr std::size_t kMostEnded = 100'000;
 
-  // What happened from `from` on may be missing; from `until` to `now` nothing could.
+  // Changes from `from` on may be missing; from `until` to `now` there was no process to make any.
   void begin(Time from, Time until, Time now) {
     from_ = from;
     began_ = now;
@@ -34,7 +34,7 @@ class Recovery {
   bool covers(const TicketId& id, Time time, Time now) const {
     return now < until_ && time >= from_ && time < began_ && !ended_.contains(id);
   }
-  // How long ago that was, of the time in which there was a process.
+  // How long ago `time` was, counting only time in which there was a process.
   Milliseconds age(Time time, Time now) const { return now - time - down_; }
   bool has_ended(const TicketId& id) const { return ended_.contains(id); }
   void tick(Time now) {

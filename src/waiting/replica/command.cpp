@@ -35,7 +35,7 @@ Claimed perform(WaitingRoom& room, const Claim& command, Time now) {
 
 Renewal perform(WaitingRoom& room, const ShowPass& command, Time now) {
   const Token& pass = command.token;
-  // A session whose beginning was not written has its resource, or one as good, by its wish.
+  // A session whose beginning was not stored gets its resource, or one as good, by its wish.
   if (pass.wish && pass.generation > 0) recover(room, pass, now);
   return room.use(pass.id, pass.generation, pass.time, now, pass.user,
                   {.priority = pass.priority, .may_join = command.may_join});
@@ -46,7 +46,7 @@ std::optional<WaitingRoom::Grant> perform(WaitingRoom& room, const Extend& comma
   return room.extend(command.token.id, now);
 }
 
-// The operator cancels what it can see.
+// The operator can only cancel tickets and sessions that it can see.
 bool perform(WaitingRoom& room, const Cancel& command, Time now) {
   const bool may = command.why != Ended::removed || room.inspect(command.id, now);
   return may && room.cancel(command.id, now, command.why, command.issued);

@@ -1,5 +1,5 @@
-// What changes a waiting room, as values: a waiting room that several proxies share is changed by
-// nothing else, so that all of them come to the same state (replica.hpp).
+// The commands that change a waiting room, as values. A waiting room that several proxies share is
+// changed only by commands, so that all proxies reach the same state (replica.hpp).
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace spillway::waiting {
 
-// `at`: when it was counted. The first pass of one that enters is issued then, wherever the answer
-// is read: by that time its entry is found again.
+// `at`: the time at which it was counted. If it enters, its first pass is issued with this time,
+// whichever proxy reads the result: its entry is found by that time.
 struct Arrived {
   WaitingRoom::Door door = WaitingRoom::Door::full;
   Time at{};
 };
-// A first contact, as WaitingRoom::arrive(); of a program, as ask_for_ticket().
+// A first contact, as WaitingRoom::arrive(); `wants_ticket`: a program's, as ask_for_ticket().
 struct Arrive {
   using Result = Arrived;
   Priority priority = 0;
@@ -33,7 +33,7 @@ struct Arrive {
   }
 };
 
-// What the token of a visitor is for, as the members of WaitingRoom by these names.
+// A command with a visitor's token, for the member of WaitingRoom of the same name.
 template <int kind>
 struct ByToken {
   Token token;
@@ -55,7 +55,7 @@ struct Join : ByToken<0> {
 struct Offer : ByToken<1> {
   using Result = WaitingRoom::Contact;
 };
-// `view`: if no session began, as show_page().
+// `view`: as from show_page(), if no session began.
 struct Claimed {
   std::optional<Session> session{};
   std::optional<WaitingRoom::View> view{};
@@ -63,7 +63,7 @@ struct Claimed {
 struct Claim : ByToken<2> {
   using Result = Claimed;
 };
-// As use(). `may_join`: if it is a first pass that comes late, its visitor may have a ticket.
+// As use(). `may_join`: if its first pass comes late, its visitor may get a ticket.
 struct ShowPass : ByToken<3> {
   using Result = Renewal;
   bool may_join = false;
@@ -77,25 +77,25 @@ struct Extend : ByToken<4> {
   using Result = std::optional<WaitingRoom::Grant>;
 };
 
-// `user`: TicketEvent::user. A name does not go into the log: the proxy that was asked has it.
+// `user`: TicketEvent::user. The name is not in the log: the proxy that got the request has it.
 struct Reserve : ByToken<5> {
   using Result = std::optional<WaitingRoom::Grant>;
   std::string user{};
 };
 
-// Whether there was one. Not by its visitor: `why`.
+// Whether there was such a ticket or session. `why`: if not by its visitor.
 struct Cancel {
   using Result = bool;
   TicketId id;
   Ended why = Ended::cancelled;
-  std::optional<Time> issued{};  // of an entry that is no session yet: its first pass
+  std::optional<Time> issued{};  // for an entry that is no session yet: its first pass
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.id, self.why, self.issued);
   }
 };
-// By the visitor that carries `token`.
+// The command of a visitor that leaves, with `token`.
 inline Cancel leave_of(const Token& token) {
   Cancel leave{token.id};
   if (token.kind == TokenKind::pass && token.generation == 0) leave.issued = token.time;
@@ -111,10 +111,10 @@ struct GoBack {
   }
 };
 
-// The operator's.
+// The operator's commands.
 struct CallNext {
   using Result = std::variant<TicketId, NotCalled>;
-  std::string type{};  // empty: of any
+  std::string type{};  // empty: any type
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -140,7 +140,7 @@ struct Move {
     archive(self.id, self.ahead);
   }
 };
-// What is not given stays as it is.
+// Absent values stay as they are.
 struct Decide {
   using Result = bool;  // true
   std::optional<bool> is_held_open{};
@@ -154,7 +154,7 @@ struct Decide {
   }
 };
 
-// What a proxy reports once a second. No request waits for it.
+// A proxy's report, once a second. No request waits for it.
 struct News {
   using Result = bool;           // true
   std::vector<TicketId> heard;   // tickets, as hear()
@@ -187,7 +187,7 @@ bool perform(WaitingRoom& room, const Decide& command, Time now);
 bool perform(WaitingRoom& room, const News& command, Time now);
 Reserve::Result perform(WaitingRoom& room, const Reserve& command, Time now);
 
-// The Result of the command.
+// The Result of any command.
 using Outcome = std::variant<std::monostate, Arrived, WaitingRoom::Contact, Claimed, Renewal,
                              Extend::Result, bool, CallNext::Result, Moved>;
 Outcome perform(WaitingRoom& room, const Command& command, Time now);

@@ -7,7 +7,7 @@ namespace spillway::waiting {
 
 namespace {
 
-// Of entries and archives: another one is not understood.
+// The format of entries and archives; any other number is rejected.
 constexpr std::uint8_t kFormat = 15;
 
 template <class Value>

@@ -1,9 +1,9 @@
 // A waiting room that several proxies share: each has a replica, and all apply the same rows of one
 // log in the same order (a replicated state machine: Schneider, ACM Computing Surveys 22, 1990). So
-// they agree on all of it at the same row. Pure: time and order are the log's.
+// all replicas are equal at the same row. Pure: the log gives time and order.
 //
-// No proxy depends on another: a row makes the room's tick due if one is overdue, whichever proxy
-// wrote the row. A stopped proxy writes no rows, and what it writes later is only a later row.
+// No proxy depends on another: each row runs the room's tick if that is overdue, whichever proxy
+// wrote the row. A stopped proxy writes no rows, and what it writes later is just a later row.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace spillway::waiting {
 // 128 random bits; another one after a restart.
 using ProxyId = TicketId;
 
-// What one proxy writes at a time.
+// One row: the commands that one proxy writes at a time.
 struct LogEntry {
   ProxyId proxy;
-  std::uint64_t number = 0;  // of its entries
-  Backend backend;           // as it sees it
+  std::uint64_t number = 0;  // counts its entries
+  Backend backend;           // as this proxy sees it
   std::vector<Command> commands;
 
   template <class Self, class Archive>
@@ -33,40 +33,40 @@ struct LogEntry {
 };
 
 std::string to_bytes(const LogEntry& entry);
-// nullopt: written by another version of Spillway, or broken.
+// nullopt: written by another version of Spillway, or corrupt.
 std::optional<LogEntry> read_entry(std::string_view bytes);
 
 class Replica {
  public:
-  // A tick is due this long after the one before.
+  // A tick is due this long after the last one.
   static constexpr Milliseconds kTick{100};
   // A proxy writes once a second. One that has not written for this long does not count.
   static constexpr Milliseconds kAlive{5'000};
-  // If no proxy has written for this long, no visitor could be heard of.
+  // If no proxy has written for this long, no visitor's poll could arrive.
   static constexpr Milliseconds kSilence{15'000};
 
-  // Before the first row; whose terms count is written with it.
+  // Before the first row. The terms in force come with the rows.
   explicit Replica(const Terms& terms = {}) : room_(terms) {}
 
   const WaitingRoom& room() const { return room_; }
-  // For what is this proxy's own; without a log all of it is.
+  // For the proxy's own parts of the room; without a log all of it is its own.
   WaitingRoom& own() { return room_; }
-  // What was agreed on last. The room may keep a former start.
+  // The terms that were agreed on last. The room may keep a former start.
   const std::optional<Terms>& terms() const { return terms_; }
   Time time() const { return last_; }  // of the last row
 
-  // What came of each of its commands.
+  // The outcome of each of its commands.
   std::vector<Outcome> apply(const LogEntry& entry, Time time);
 
   // Proxies that have written lately.
   std::size_t proxies() const;
-  // The mean of what the proxies report. An overloaded proxy adds no pace; the result is overloaded
-  // if more than half of them are, so that one slow proxy does not stop entry for all.
+  // The mean of the proxies' reports. An overloaded proxy counts with pace 0; the result is
+  // overloaded if more than half of them are, so that one slow proxy does not stop entry for all.
   Backend backend() const;
 
   std::string archive() const;
-  // false: of another version, or broken; then nothing has changed. What is this proxy's own is
-  // forgotten.
+  // false: of another version, or corrupt; then nothing has changed. The proxy's own parts of the
+  // room are lost.
   bool restore(std::string_view bytes);
 
  private:

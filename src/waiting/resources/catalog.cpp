@@ -7,7 +7,7 @@ namespace spillway::waiting {
 
 namespace {
 
-// Within the bounds of the configuration, whatever a log says.
+// Within the bounds of the configuration, even if the log says otherwise.
 std::vector<config::WaitingResource> as_configured(const std::vector<DeviceGroup>& groups) {
   std::vector<config::WaitingResource> configured;
   std::size_t devices = 0;
@@ -117,7 +117,7 @@ KindSet Catalog::within(std::uint8_t type, std::uint8_t kind) const {
   return within;
 }
 
-// Which of the groups are enough.
+// Finds the groups that meet it, and the kind with these groups.
 bool Catalog::find_kind(Wish& wish) const {
   config::GroupSet enough = 0;
   for (std::size_t n = 0; n < groups_.size(); ++n) {

@@ -25,7 +25,7 @@ std::optional<std::uint32_t> number_of(std::string_view text) {
   return number;
 }
 
-// false: it is none, or says something again.
+// false: malformed, or it repeats a name.
 bool read_part(std::string_view part, Ask& ask) {
   const std::size_t equals = part.find('=');
   if (equals == std::string_view::npos) return false;

@@ -1,4 +1,4 @@
-// What a waiting room hands out, and what visitors ask of it. Pure data; see catalog.hpp.
+// The resources of a waiting room, and what visitors ask for. Pure data; see catalog.hpp.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct SizeNamed {
   }
 };
 
-// Devices that are alike.
+// Identical devices.
 struct DeviceGroup {
   std::string type;
   std::string name;
@@ -64,7 +64,7 @@ struct Resources {
   TimeBounds own_wait;
 
   bool operator==(const Resources&) const = default;
-  // The same but for what a ticket may ask for in time.
+  // Equal but for the times that a ticket may ask for.
   bool hands_out_as(const Resources& other) const {
     return groups == other.groups && default_type == other.default_type;
   }
@@ -74,12 +74,12 @@ struct Resources {
   }
 };
 
-// What a visitor asks for, in its own words.
+// What a visitor asks for, by names.
 struct Ask {
-  std::string type;              // empty: the default
+  std::string type;              // empty: the default type
   std::vector<SizeNamed> sizes;  // minimums; 0: any
-  Milliseconds duration{0};      // 0: not said
-  Milliseconds max_wait{0};      // 0: not said
+  Milliseconds duration{0};      // 0: not given
+  Milliseconds max_wait{0};      // 0: not given
 
   bool operator==(const Ask&) const = default;
   template <class Self, class Archive>
@@ -88,21 +88,21 @@ struct Ask {
   }
 };
 
-// In one line, as it is written down and as a link says it:
+// As one line, as it is stored and as a link has it:
 //     gpu;memory_gb=64;duration_ms=3600000
-// Empty: nothing is said.
+// Empty: nothing is asked for.
 std::string to_text(const Ask& ask);
-// nullopt: it is no such text, names something twice, or is longer than kMostAsk.
+// nullopt: malformed, names something twice, or is longer than kMostAsk.
 std::optional<Ask> parse_ask(std::string_view text);
 inline constexpr std::size_t kMostAsk = 1024;
 
-// The same in the words of a catalog.
+// The same in the numbers of a catalog.
 struct Wish {
   std::uint8_t type = 0;  // of Catalog::types()
-  std::uint8_t kind = 0;  // of the type's: which groups are enough
+  std::uint8_t kind = 0;  // of the type's kinds: which groups meet it
   std::array<std::uint32_t, kMostSizes> sizes{};
   std::uint32_t duration_ms = 0;  // 0: as long as a session may last
-  std::uint32_t max_wait_ms = 0;  // 0: no bound of its own
+  std::uint32_t max_wait_ms = 0;  // 0: no limit of its own
 
   bool operator==(const Wish&) const = default;
   template <class Self, class Archive>
@@ -111,7 +111,7 @@ struct Wish {
   }
 };
 
-// As a stamp or a ticket carries it: it means nothing under other names (Catalog::fingerprint).
+// In a stamp or a ticket. It is void if names have changed since (Catalog::fingerprint).
 struct CarriedWish {
   std::uint32_t fingerprint = 0;
   Wish wish;
@@ -123,7 +123,7 @@ struct CarriedWish {
   }
 };
 
-// What nothing could ever meet.
+// A requirement that no resource could ever meet.
 struct Unmet {
   std::string requirement;  // type, the name of a size, sizes, duration_ms, max_wait_ms
   std::string detail;       // a sentence

@@ -64,7 +64,7 @@ KindSet Stock::free_kinds(std::uint8_t type) const {
   return kinds;
 }
 
-// The first kind is met by all of a type.
+// All devices of a type meet its first kind.
 std::size_t Stock::free(std::uint8_t type) const { return free(type, 0); }
 
 std::size_t Stock::free(std::uint8_t type, std::uint8_t kind) const {

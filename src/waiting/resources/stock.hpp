@@ -1,19 +1,19 @@
-// What a waiting room hands out: which device is with which ticket or session, and what each
-// ticket asks for. Nothing of it is in use, nor takes memory, in a room without resources.
+// The devices of a waiting room: which ticket or session has which device, and what each ticket
+// asks for. In a room without resources it is empty and takes no memory.
 //
 // A device is given whole: to a ticket when it is called, and to its session from then on. A ticket
-// gets the smallest free one that is enough (best fit), so that larger ones are left for those who
-// need them.
+// gets the smallest free device that meets its requirement (best fit), so that larger ones are left
+// for tickets that need them.
 //
-// A device that is free goes to the first in order of those present for whom it is enough
-// (WaitingRoom::next_to_call). In one tier no ticket starves: one for which it is enough is passed
-// only by those before it, of whom there are finitely many, for later ones come behind it. Each of
-// them takes one device at most, and gives it back within its duration. That no small one is
-// preferred, however well it would fit, is what keeps this true.
+// A free device goes to the first present ticket in order whose requirement it meets
+// (WaitingRoom::next_in_line). Within one tier no ticket starves: only tickets before it can get a
+// device that it could use, they are finitely many, since later ones come behind it, and each takes
+// at most one device and gives it back within its duration. This holds only because no small
+// request is preferred, however well it would fit.
 //
-// Over several tiers it does not hold. A higher tier with endless demand goes first, and a share of
-// a lower one is kept in one account for all sizes (TieredLine::call): calls to small devices can
-// use it up, so that it promises a large ticket nothing.
+// With several tiers it does not hold. A higher tier with endless demand goes first, and the share
+// of a lower one is one account for all sizes (TieredLine::call): calls to small devices can use it
+// up, so that it guarantees a large ticket nothing.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,9 @@ struct Device {
   std::string type;
   std::uint8_t group = kGone;  // of the catalog
   bool is_held = false;
-  bool is_inside = false;  // by a session
+  bool is_inside = false;  // its holder is a session
   TicketId holder;
-  Wish wish;  // the holder's
+  Wish wish;  // of its holder
 
   // A reload has removed it; its holder keeps it.
   static constexpr std::uint8_t kGone = 255;
@@ -56,30 +56,30 @@ class Stock {
   bool is_empty() const { return catalog_.is_empty(); }
   const std::vector<Device>& devices() const { return devices_; }
 
-  // Of tickets, by slot. The default where nothing is handed out.
+  // By slot of the ticket. The default if nothing is handed out.
   const Wish& wish(Slot ticket) const;
   void set_wish(Slot ticket, const Wish& wish);
 
-  // Kinds of requirement of that type for which a free device is enough.
+  // Kinds of requirement of that type that a free device meets.
   KindSet free_kinds(std::uint8_t type) const;
   std::size_t free(std::uint8_t type) const;
-  // The same of those that are enough for a kind.
+  // Only devices that meet a kind.
   std::size_t free(std::uint8_t type, std::uint8_t kind) const;
-  // The smallest free one that is enough. false: there is none.
+  // Gives the smallest free device that meets the wish. false: there is none.
   bool give(const TicketId& holder, const Wish& wish);
-  // That one, to a session. false: another one has it. Of a name that is gone: until it is taken
-  // back.
+  // Gives that device to a session. false: another one has it. A device that is no longer
+  // configured exists until it is taken back.
   bool give_again(const TicketId& holder, const std::string& name, const Wish& wish);
   void enter(const TicketId& holder);
-  // It is free. Nothing if it holds none.
+  // Makes its device free. Nothing if it holds none.
   void take_back(const TicketId& holder);
   // nullptr: it holds none.
   const Device* of(const TicketId& holder) const;
 
-  // A reload: sessions keep what they have, tickets must hold none. Wishes of tickets are to be set
-  // anew.
+  // A reload: sessions keep their devices; no ticket may hold one. The caller has to set the wishes
+  // of tickets again.
   void change(const Resources& resources);
-  // A reload that changes times alone (Resources::hands_out_as): nothing else is touched.
+  // A reload that changes only times (Resources::hands_out_as): all else stays.
   void set_bounds(const Resources& resources) { catalog_.set_bounds(resources); }
 
  private:
@@ -99,17 +99,17 @@ class Stock {
     }
   }
   void add_devices();
-  // false: what was read cannot be.
+  // false: the devices read from an archive are inconsistent.
   bool index();
   bool is_known(const Wish& wish) const;
   void hold(std::uint32_t device, const TicketId& holder, const Wish& wish);
 
   Catalog catalog_;
-  std::vector<Device> devices_;  // those of the catalog in its order, then those that are gone
+  std::vector<Device> devices_;  // in the catalog's order, then those that are gone
   std::map<TicketId, std::uint32_t> held_;
   std::vector<std::uint32_t> free_;  // by group
   Blocks<Wish> wishes_;              // by slot of the ticket
-  Slot reached_ = 0;                 // of these
+  Slot reached_ = 0;                 // wishes_ covers the slots below
 };
 
 }  // namespace spillway::waiting

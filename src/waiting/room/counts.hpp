@@ -1,5 +1,5 @@
-// What a waiting room tells metrics, logs and the admin API: how many there are now, and how many
-// there have been since it was made. Kept by the same code as the order, so they agree with it.
+// Figures of a waiting room for metrics, logs and the admin API: current numbers, and totals since
+// it was made. Kept by the same code as the order, so they agree with it.
 #pragma once
 
 #include <array>
@@ -24,11 +24,11 @@ struct TierCounts {
   }
 };
 
-// Of those who were told an estimate and then called.
+// Visitors that got an estimate and were then called.
 struct EstimateCounts {
-  std::uint64_t within = 0;   // called within the range that was told first
-  std::uint64_t outside = 0;  // not so
-  double error = 0;           // learned mean of how far the middle was off, as a part of the wait
+  std::uint64_t within = 0;   // called within the range that was announced first
+  std::uint64_t outside = 0;  // not within it
+  double error = 0;           // learned mean error of the median, as a part of the wait
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -36,13 +36,13 @@ struct EstimateCounts {
   }
 };
 
-// How entry goes now.
+// The present state of entry.
 struct Entry {
   bool is_open = false;                // visitors have to wait
-  bool is_overloaded = false;          // the upstream was, at the last tick
-  bool is_paced = false;               // likewise, Backend::pace held back a call
+  bool is_overloaded = false;          // the upstream's state at the last tick
+  bool is_paced = false;               // at the last tick Backend::pace held back a call
   std::size_t last_minute = 0;         // entries within the last 60 to 61 s
-  std::optional<double> per_second{};  // learned while somebody waited
+  std::optional<double> per_second{};  // learned while tickets waited
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
@@ -50,20 +50,20 @@ struct Entry {
   }
 };
 
-// Of one type of resource.
+// Figures of one type of resource.
 struct TypeCounts {
   std::string name;
   std::size_t waiting = 0;      // tickets that are not called
   std::size_t free = 0;         // devices
   std::size_t called = 0;       // devices of tickets that are called
-  std::size_t in_use = 0;       // devices of sessions, removed ones too
+  std::size_t in_use = 0;       // devices of sessions, also devices that a reload removed
   std::uint64_t fulfilled = 0;  // since the beginning: tickets that became sessions
 };
 
 struct Counts {
   // Now.
   std::size_t waiting = 0;      // tickets in line that are not called
-  std::size_t present = 0;      // of those, heard of lately
+  std::size_t present = 0;      // those of them that have sent a request lately
   std::size_t processing = 0;   // tickets that are called
   std::size_t active = 0;       // sessions
   std::size_t provisional = 0;  // entries of the last 60 s that are no session yet
@@ -72,16 +72,16 @@ struct Counts {
 
   // Since the beginning.
   std::uint64_t joined = 0;          // tickets made
-  std::uint64_t called = 0;          // calls, repeated ones too
+  std::uint64_t called = 0;          // calls, including repeated ones
   std::uint64_t fulfilled = 0;       // tickets that became sessions
-  Milliseconds waited{0};            // by these, all together
+  Milliseconds waited{0};            // by these tickets, in total
   std::uint64_t entered = 0;         // sessions that began, with a ticket or without
-  std::uint64_t refused = 0;         // at the door: arrive() and join() that said `full`
-  std::uint64_t refused_users = 0;   // likewise, that said `taken`
-  std::uint64_t entries_failed = 0;  // sessions taken back, since their first response failed
-  std::uint64_t events_lost = 0;     // TicketEvents: as many were noted as may be
+  std::uint64_t refused = 0;         // at the door: arrive() and join() that returned `full`
+  std::uint64_t refused_users = 0;   // the same, that returned `taken`
+  std::uint64_t entries_failed = 0;  // sessions taken back because their first response failed
+  std::uint64_t events_lost = 0;     // dropped because TicketEvents was full
   EstimateCounts estimates;
-  std::array<TierCounts, kMostTiers> tiers{};               // as Terms::tiers
+  std::array<TierCounts, kMostTiers> tiers{};               // in the order of Terms::tiers
   std::array<std::uint64_t, kEndedCount> tickets_ended{};   // by Ended
   std::array<std::uint64_t, kEndedCount> sessions_ended{};  // by Ended
 

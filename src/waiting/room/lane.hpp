@@ -1,6 +1,6 @@
-// One line of a waiting room: of all its visitors or, where it hands out resources, of those who
-// ask for one type. Each lane has its own order, tiers, shares and rate of entry, so that whoever
-// waits for another type is not ahead.
+// One line of a waiting room: of all its visitors or, where it hands out resources, of the visitors
+// that ask for one type. Each lane has its own order, tiers, shares and rate of entry, so that
+// visitors that wait for another type are not ahead.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@
 
 namespace spillway::waiting {
 
-// Of a ticket that is called: whether it has been seen to come.
+// How the visitor of a called ticket has reacted so far.
 enum class Coming : std::uint8_t {
-  fresh,    // it has not had the time to learn of the call
-  lapsed,   // it has, and did not come
+  fresh,    // it may not have learned of the call yet
+  lapsed,   // it should have, and did not come
   at_door,  // it came, and there was no room
-  away,     // it has a reservation, and is not known to be there
+  away,     // it has a reservation, and may not be at its page
 };
 
-// After a call was seen, the visitor's request comes within this.
+// After a page has shown the call, the visitor's request comes within this.
 inline constexpr Milliseconds kComing{3'000};
 
-// Those who are called.
+// The number of called tickets.
 struct Called {
   std::size_t fresh = 0;
   std::size_t lapsed = 0;
@@ -59,11 +59,11 @@ struct Called {
   }
 };
 
-// A reserved ticket whose turn came while enough absent visitors were called already. These tickets
-// are called in order: by calls missed, fewest first, then by tier and place.
+// A reserved ticket that was skipped because enough absent visitors were called already. These
+// tickets are called in order: by missed calls, fewest first, then by tier and place.
 struct PassedOver {
   std::uint8_t missed = 0;
-  std::uint8_t below = 0;  // the highest priority that there may be
+  std::uint8_t below = 0;  // UINT8_MAX less its priority, so that higher tiers sort first
   Order order = 0;
   Slot slot = kNoSlot;
 
@@ -86,14 +86,14 @@ struct AwayOfKind {
 };
 
 struct Lane {
-  std::string type;  // of resources; empty: there are none
+  std::string type;  // the type of resource; empty: none is handed out
   TieredLine line;
   Learned learned;
   Learned::Events since;  // the last tick
   Called called;
   std::uint64_t calls = 0;        // since the beginning
-  std::uint64_t fulfilled = 0;    // likewise: tickets that became sessions
-  std::vector<AwayOfKind> kinds;  // by kind, up to the last of which there were any
+  std::uint64_t fulfilled = 0;    // the same: tickets that became sessions
+  std::vector<AwayOfKind> kinds;  // by kind, up to the last kind that has occurred
 
   AwayOfKind& away_of(std::uint8_t kind) {
     if (kinds.size() <= kind) kinds.resize(kind + std::size_t{1});
@@ -125,21 +125,21 @@ struct Lane {
   }
 };
 
-// An estimate of how many visitors are called within some time.
+// An estimate of the number of visitors that are called within some time.
 struct CallsWithin {
   double mean = 0;
   double variance = 0;
-  double most = 0;  // by a cap
+  double most = 0;  // limited by a cap
 
   double expected() const { return std::min(mean, most); }
-  // So many at least, but for the cases beyond this normal quantile.
+  // A lower bound of the number, exceeded with the probability of this normal quantile.
   double surely(double quantile) const;
 };
 
-// What is left of the pace of calls, and whose turn it is.
+// The rest of the call budget, and which lane goes next.
 struct CallTurn {
   double may_call = 1;
-  std::size_t lane = 0;  // goes first if not all can have what they wait for
+  std::size_t lane = 0;  // goes first if not all lanes can be served
 
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {

@@ -1,4 +1,4 @@
-// What the operator sees of a ticket or a session, and where a page of a list ends.
+// What the operator sees of a ticket or a session, and the cursor of a page of a list.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace spillway::waiting {
 struct Report {
   TicketId id;
   View view;
-  Time heard{};             // when it was last
-  bool is_present = false;  // it is waiting, and was heard of lately, or is reserved
+  Time heard{};             // the time of its last request
+  bool is_present = false;  // it is waiting, and has sent a request lately or is reserved
   bool is_away = false;     // it is reserved, and its visitor is not at its page
   std::uint32_t missed = 0;
   std::size_t lane = 0;

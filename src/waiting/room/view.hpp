@@ -1,4 +1,4 @@
-// What a visitor is told of its place.
+// A visitor's view of its place, for its page and its polls.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace spillway::waiting {
 
-// What is taken of a line, and how many places it has for a visitor of that kind.
+// The used part of a line, and how many places the line has for a visitor of some priority.
 struct Space {
   double taken = 0;
   double places = 0;
@@ -22,44 +22,44 @@ struct Space {
   double free() const { return places - taken; }
 };
 
-// Where resources are handed out.
+// A visitor's resource, where resources are handed out.
 struct Allotment {
   std::string type;
-  std::string resource;      // what it has: it is called or inside
-  Milliseconds duration{0};  // that it asks for
-  Time until{};              // of a session: its end
-  Milliseconds max_wait{0};  // its own; 0: none
+  std::string resource;      // the one it has: it is called or inside
+  Milliseconds duration{0};  // the duration it asks for
+  Time until{};              // for a session: its end
+  Milliseconds max_wait{0};  // the visitor's own limit; 0: none
 };
 
 struct View {
   TicketState state = TicketState::waiting;
-  // All in its lane before it, the called and the absent too: those of higher tiers, and those of
-  // its own that came before. With shares some of the higher ones are called after it.
+  // All tickets before it in its lane, also called and absent ones: all of higher tiers, and the
+  // earlier ones of its own tier. With shares some of the higher ones are called after it.
   std::size_t ahead = 0;
   Priority priority = 0;
   Why why = Why::none;              // if it is waiting
-  Time joined{};                    // the arrival that its place goes by
+  Time joined{};                    // the arrival that decides its place
   Time claim_until{};               // if it is processing
-  std::uint32_t extensions = 0;     // likewise: how often extend() still gives it more time
-  std::optional<Time> begins{};     // nobody is called before
-  bool is_drawn_later = false;      // at `begins`: `ahead` means nothing yet, and is not for it
-  Milliseconds poll{};              // whole seconds: when to ask again, as in Retry-After
+  std::uint32_t extensions = 0;     // the same: how often extend() still gives it more time
+  std::optional<Time> begins{};     // no visitor is called before
+  bool is_drawn_later = false;      // places are drawn at `begins`: do not show `ahead` until then
+  Milliseconds poll{};              // whole seconds: when to poll again, as in Retry-After
   std::optional<Range> estimate{};  // if it is waiting, and the rate of entry is known
-  std::uint8_t steps = 0;           // of its way: half, a quarter, a tenth of it is left
-  bool asks_too_often = false;      // of ask() alone
+  std::uint8_t steps = 0;           // 1 to 3: half, a quarter, a tenth of its way is left
+  bool asks_too_often = false;      // set by ask() only
   bool may_reserve = false;         // reserve() would make it a reservation
   bool is_reserved = false;
   std::optional<Allotment> allotment{};
 };
 
-// What comes of a contact.
+// The result of a contact.
 enum class Door : std::uint8_t {
   enter,  // goes on, with a pass
   wait,   // gets a stamp, or has a ticket
   full,   // no place within Terms::max_wait, or no more tickets
   ended,  // the operator ended the waiting room
   taken,  // its user has Terms::per_user tickets and sessions: see held_by()
-  unmet   // nothing could ever meet what it asks for
+  unmet   // no resource could ever meet its requirement
 };
 
 struct Contact {

@@ -7,18 +7,18 @@ namespace spillway::waiting {
 
 namespace {
 
-// Of those who did not come at once, so many still do.
+// The share of visitors that still come, if they did not come at once.
 constexpr double kLateShare = 0.01;
 
-// Calls that may be made at once, after so many seconds without: so slots of a small room that get
-// free together are taken together.
+// Calls that may be made at once after kSecondsTogether without calls: so a few slots of a small
+// room that become free together are taken together.
 constexpr double kCallsTogether = 5;
 constexpr double kSecondsTogether = 5;
 
-// The most absent tickets that a tick calls or passes over: it holds up the requests of visitors
+// The most absent tickets that a tick calls or passes over: requests of visitors have to wait
 // meanwhile.
 constexpr std::size_t kAwayAtOnce = 4096;
-// Likewise of tickets that end once the room has.
+// The same for tickets that end because the room has ended.
 constexpr std::size_t kEndedAtOnce = 4096;
 
 }  // namespace
@@ -47,14 +47,14 @@ void WaitingRoom::set_terms(const Terms& terms, Time now) {
   const Start former = terms_.start;
   const ReserveTerms reserve = terms_.reserve;
   terms_ = terms;
-  // It has sorted those who are in line.
+  // The former start has already sorted the tickets in line.
   if (former.is_over(last_) && terms.start.is_over(now)) terms_.start = former;
   begins_.set_per_minute(terms.per_minute);
   if (terms_.start != former) order_anew(now);
   if (terms_.reserve != reserve) reserve_anew(now);
 }
 
-// The start was put off, or is drawn after all.
+// The start was postponed, or places are to be drawn after all.
 void WaitingRoom::order_anew(Time now) {
   for (Slot slot = 0; slot < tickets_.end(); ++slot) {
     Ticket& ticket = tickets_[slot];
@@ -68,7 +68,7 @@ void WaitingRoom::order_anew(Time now) {
   }
 }
 
-// Sessions that could begin now.
+// Number of sessions that could begin now.
 std::size_t WaitingRoom::room(Time now) const {
   const std::size_t taken = sessions_.size() + provisional_.count(now);
   const std::size_t left = taken < terms_.active_sessions ? terms_.active_sessions - taken : 0;
@@ -132,7 +132,7 @@ std::uint32_t WaitingRoom::follow(const TicketId& id) {
 
 bool WaitingRoom::is_superseded(const TicketId& id, std::uint32_t stream) const {
   const Slot slot = find(id);
-  return slot != kNoSlot && tickets_[slot].here.streams > stream;  // fewer: it is another copy
+  return slot != kNoSlot && tickets_[slot].here.streams > stream;  // fewer: of another copy
 }
 
 void WaitingRoom::count_call(Slot slot, int by) {
@@ -163,7 +163,7 @@ std::optional<WaitingRoom::Grant> WaitingRoom::extend(const TicketId& id, Time n
 }
 
 bool WaitingRoom::cancel(const TicketId& id, Time now, Ended why, std::optional<Time> issued) {
-  // Once only: entries of a second are counted, and the next one is another visitor's.
+  // Only once: entries are counted per second, and the next one is another visitor's.
   const bool is_entry = issued && !ended_.has_session(id, now);
   if (sessions_.end(id) || (is_entry && provisional_.take(*issued, now))) {
     end_session(id, why, now);
@@ -188,7 +188,7 @@ void WaitingRoom::forget(Slot slot) {
 
 void WaitingRoom::end_session(const TicketId& id, Ended why, Time now) {
   ++counts_.sessions_ended[static_cast<std::size_t>(why)];
-  if (why != Ended::idle) recovery_.ended(id, now);  // was_inside() knows
+  if (why != Ended::idle) recovery_.ended(id, now);  // was_inside() checks that itself
   ended_.add(id, {why, now, true});
   users_.release(id);
   if (!hands_out()) lanes_.front().since.ended += 1;
@@ -264,8 +264,8 @@ void WaitingRoom::due_while_called(Slot slot, Time now) {
   }
 }
 
-// To its own place. It is called again once it was heard of, a reserved one as soon as may be; if
-// it is away, not before those that have missed fewer calls.
+// Back to its own place. It is called again after its next contact, a reserved one as soon as
+// possible; if it is away, not before those that have missed fewer calls.
 void WaitingRoom::send_back(Slot slot) {
   Ticket& ticket = tickets_[slot];
   count_call(slot, -1);
@@ -282,7 +282,7 @@ void WaitingRoom::send_back(Slot slot) {
   wait_for(slot);
 }
 
-// Not for a call that it missed: its own wait goes on for long enough to be called again.
+// This does not count as a missed call: its own wait is extended, so that it can be called again.
 void WaitingRoom::withdraw_call(Slot slot, Time now) {
   prolong_own_wait(slot, now);
   send_back(slot);
@@ -302,7 +302,7 @@ void WaitingRoom::call(Slot slot, Time now) {
   count_call(slot, 1);
   ++its.calls;
   const Milliseconds poll = ticket.interval();
-  // When it asks next, which it may do half an interval late, it learns of it.
+  // It learns of the call when it polls next, which may be half an interval late.
   ticket.fresh_until = std::max(ticket.heard + poll, now) + poll / 2 + kComing;
   const Milliseconds claim = ticket.is_reserved ? terms_.reserve.claim : terms_.claim;
   ticket.claim_until = now + std::max(claim, poll + poll / 2);
@@ -312,7 +312,7 @@ void WaitingRoom::call(Slot slot, Time now) {
   wait_for(slot);
 }
 
-// As many as are expected to fill the room, no faster than the pace.
+// As many as are expected to fill the room, but no faster than the pace.
 void WaitingRoom::call_some(Time now, const Backend& backend) {
   const double seconds = std::clamp(static_cast<double>((now - last_).count()) / 1000, 0.0, 1.0);
   const double per_second = terms_.active_sessions * backend.pace;
@@ -326,8 +326,8 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
   for (std::size_t steps = kAwayAtOnce;;) {
     double expected = 0;
     for (const Lane& lane : lanes_) {
-      // Of those who have not come yet, fewer will than of all who are called. Nothing is kept free
-      // for those who are away: when they come they go first.
+      // Visitors that have not come yet are less likely to come than all that are called. No
+      // session is kept free for absent visitors: when they come they go first.
       const double come = (1 - lane.learned.no_shows()) * (1 - lane.learned.no_shows());
       expected += static_cast<double>(lane.called.at_door) +
                   static_cast<double>(lane.called.fresh) * come +
@@ -336,7 +336,7 @@ void WaitingRoom::call_some(Time now, const Backend& backend) {
     if (expected + 0.5 >= static_cast<double>(free)) return;
     const Slot next = take_turn(free, steps);
     if (next == kNoSlot) return;
-    // A visitor that is away does not come at once: may_call_away() bounds such calls.
+    // A visitor that is away does not come at once: may_call_away() limits such calls.
     const double cost = is_away(next) ? 0 : 1;
     if (cost == 0 && steps-- == 0) return;
     if (backend.is_overloaded || backend.pace <= 0 || turn_.may_call < cost) {

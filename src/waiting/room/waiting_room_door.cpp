@@ -1,4 +1,4 @@
-// Who has to wait at all, and who is told that there is no place.
+// Whether a visitor has to wait, and whether it gets a place.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,36 +9,36 @@ namespace spillway::waiting {
 
 namespace {
 
-// Sessions are believed to last for so long at least, until calls have been seen, where nothing is
-// said of them.
+// Until calls have been observed, and without expected_stay_ms, sessions are assumed to last for
+// Terms::idle, but for no longer than this.
 constexpr Milliseconds kShortestStay{30'000};
 
-// The normal quantile with which a visitor that gets a place reaches it in time: 99 %.
+// The normal quantile at which a visitor with a place reaches its call in time: 99 %.
 constexpr double kSure = 2.326;
-// Likewise where only sessions show how long they last: 99.9 %. Each visitor that comes is another
-// look at them, and places are given by the most hopeful one.
+// The same if only sessions show how long they last: 99.9 %. Each visitor that arrives leads to
+// another estimate, and places are given by the most optimistic one.
 constexpr double kSureOfShown = 3;
 
-// What sessions show leaves so many places in any case.
+// Number of places that are given whatever sessions have shown.
 constexpr double kFewPlaces = 10;
 
 double square(double x) { return x * x; }
 double in_seconds(Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
 
 double first_guess(const Terms& terms) { return in_seconds(std::min(terms.idle, kShortestStay)); }
-// One use, and then none.
+// A session with a single use, then idle.
 double longest_guess(const Terms& terms) { return in_seconds(2 * terms.idle); }
 
-// How many visitors surely come in, by what the sessions of a room show of their stay. Calls at
-// first, and a guess, promise a crowd far too much: ten calls are seen soon, and the most hopeful
-// rate of the first minutes is what places are given for.
-// `free`: sessions that could begin at once.
+// A safe number of visitors that come in, estimated from the observed length of sessions. First
+// calls and a guess would promise a crowd far too much: ten calls are seen soon, and places are
+// given by the most optimistic rate of the first minutes. `free`: sessions that could begin at
+// once.
 double shown_within(double seconds, double capacity, double free, const Terms& terms,
                     const Learned& learned) {
   const ShownStay& stay = learned.stay();
   const double guess = first_guess(terms);
-  // The guess counts as one session that has ended, with the doubt of one. Sessions that began
-  // together and last equally long show nothing until they end.
+  // The guess counts as one session that has ended, with the uncertainty of one. Sessions that
+  // began together and last equally long show nothing until they end.
   const double least = std::max(capacity / longest_guess(terms) * seconds, kFewPlaces);
   const double ends = capacity / stay.seconds(guess) * seconds;
   CallsWithin shown{.mean = ends,
@@ -65,15 +65,15 @@ bool WaitingRoom::is_open(Time now) const {
   return opening_.is_open(when, room(now) > 0, has_line(), now);
 }
 
-// The wait counts only tickets that were heard of lately and are called before this one. The others
-// are not called, and visitors that have left must not close the door.
+// The wait counts only tickets that polled lately and are called before this one. The others are
+// not called, and visitors that have left must not close the door.
 Space WaitingRoom::space(Priority priority, const Wish* wish) const {
   const Space tickets{static_cast<double>(tickets_.size()),
                       static_cast<double>(terms_.max_tickets)};
   if (tickets.free() <= 0) return tickets;
-  // The wait is nobody's own before the draw, and must not prefer who came early.
+  // Before the draw no ticket has a wait of its own, and early visitors must not be preferred.
   if (terms_.start.draw && !has_begun()) return tickets;
-  // How soon devices are free that are enough for few requirements is not known.
+  // For a requirement that only some devices meet, it is not known how soon one is free.
   if (hands_out() && (wish == nullptr || !stock_.catalog().is_met_by_all(*wish))) return tickets;
   const Lane& lane = lanes_[wish == nullptr ? 0 : wish->type];
   Milliseconds wait = terms_.max_wait;
@@ -89,14 +89,14 @@ Space WaitingRoom::space(Priority priority, const Wish* wish) const {
     before += lane.expected(line.total(), its_away);
     away += lane.not_expected(its_away);
   });
-  // A few arrivals in the first second say nothing about the whole time of the wait.
+  // A few arrivals in the first second say nothing about the whole wait.
   const bool is_rate_known = lane.learned.knows_calls() || terms_.per_minute > 0;
   const double higher =
       is_rate_known
           ? lane.learned.higher_per_second(terms_.tiers.number_of(priority)) * in_seconds(wait)
           : 0;
   Space line{before, std::max(calls - higher, 1.0), away};
-  // The share of its tier, or all that those who come later and go before leave: it may get either.
+  // Its tier's share, or all calls that later tickets of higher tiers leave, whichever is better.
   const double share = terms_.tiers.share_of(priority) * calls;
   const Line::Ahead own_away = lane.line.away_of(priority).total();
   const double own_before = lane.expected(lane.line.of(priority).total(), own_away);
@@ -105,7 +105,7 @@ Space WaitingRoom::space(Priority priority, const Wish* wish) const {
   return tickets.free() < line.free() ? tickets : line;
 }
 
-// Somebody has as many as it may.
+// The user has as many tickets and sessions as it may have.
 bool WaitingRoom::refuses(const UserKey& user) const {
   return terms_.per_user != 0 && users_.count(user) >= terms_.per_user;
 }
@@ -115,8 +115,8 @@ std::optional<TicketId> WaitingRoom::held_by(const UserKey& user) const {
   return held.empty() ? std::nullopt : std::optional(held.front());
 }
 
-// The quantile of a gamma law with that mean and variance: of few calls, or of a rate that hardly
-// anything is known of, a normal law would promise too many.
+// The quantile of a gamma law with that mean and variance: for few calls, or a rate that is hardly
+// known, a normal law would promise too many.
 double CallsWithin::surely(double quantile) const {
   if (!(mean > 0) || !(variance > 0)) return std::max(expected(), 0.0);
   const double shape = mean * mean / variance;
@@ -129,7 +129,7 @@ CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const
   const double most = terms_.per_minute == 0 ? std::numeric_limits<double>::max()
                                              : terms_.per_minute * seconds / 60;
   if (!lane.learned.knows_calls() || !has_begun()) {
-    // No crowd of a first minute gets places for a whole day.
+    // The crowd of a first minute must not get places for a whole day.
     const double believed =
         terms_.expected_stay ? in_seconds(*terms_.expected_stay) : first_guess(terms_);
     const double free = std::max(capacity - static_cast<double>(sessions_of(lane)), 0.0);
@@ -137,15 +137,15 @@ CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const
     // Without expected_stay_ms the stay is a guess, for which no margin can be given.
     return {.mean = free + ends, .variance = terms_.expected_stay ? ends : 0, .most = most};
   }
-  // When the first sessions have filled the room, none ends for a while: what is measured then
-  // must not close the door. So sessions are believed to last as long as is said, or twice as long
-  // as they may idle, until a quarter of an hour has shown it.
+  // When the first sessions have filled the room, none ends for a while: the rate measured then
+  // must not close the door. So sessions are assumed to last as long as configured, or twice as
+  // long as they may idle, until a quarter of an hour of calls has shown it.
   const double believed = capacity / in_seconds(terms_.expected_stay.value_or(2 * terms_.idle));
   const LearnedRate& calls = lane.learned.calls();
   const double faith = calls.age() / LearnedRate::kSteady;
   const double measured = calls.per_second();
   const double both = faith * measured + (1 - faith) * believed;
-  // What is said is as likely too long as too short.
+  // The configured stay is as likely too long as too short.
   const double rate = terms_.expected_stay ? both : std::max(measured, both);
   const double mean = rate * seconds;
   const double dispersion = lane.learned.dispersion();
@@ -155,7 +155,7 @@ CallsWithin WaitingRoom::calls_within(Milliseconds wait, const Lane& lane) const
           .most = most};
 }
 
-// Where nothing is said of sessions, they have to show that the places are reached, as well.
+// If no stay is configured, sessions have to show as well that the places are reached.
 double WaitingRoom::places_within(Milliseconds wait, const Lane& lane) const {
   const double places = calls_within(wait, lane).surely(kSure);
   const Learned& learned = lane.learned;
@@ -181,7 +181,7 @@ WaitingRoom::Door WaitingRoom::would_give_ticket(Priority priority, const UserKe
   return is_full(priority, wish) ? Door::full : Door::wait;
 }
 
-// With the visitors that are refused.
+// Counts refused visitors.
 WaitingRoom::Door WaitingRoom::counted(Door door) {
   if (door == Door::taken) ++counts_.refused_users;
   if (door == Door::full) ++counts_.refused;
@@ -195,8 +195,8 @@ WaitingRoom::Door WaitingRoom::ask_for_ticket(Time now, Priority priority, const
 }
 
 void WaitingRoom::stamp(Time now) {
-  // Until the start, and while newcomers are held, all have to wait; who has a stamp then finds it
-  // open likewise.
+  // Until the start, and while newcomers are held, all have to wait; a visitor that has got a stamp
+  // then still finds the room open.
   const bool all_wait = orders_.is_held_open || is_held() || !terms_.start.is_over(now);
   const When when = all_wait ? When::always : terms_.when;
   if (is_open(now)) opening_.stamp(when, room(now) > 0, has_line(), now);

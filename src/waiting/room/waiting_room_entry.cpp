@@ -36,7 +36,7 @@ WaitingRoom::Contact WaitingRoom::join(const TicketId& id, Time arrived, Time no
   return {.door = Door::wait, .view = view, .has_joined = true};
 }
 
-// It has a ticket from now on.
+// Gives it a ticket.
 WaitingRoom::View WaitingRoom::seat(const TicketId& id, Time joined, Time now, Priority priority,
                                     const UserKey& user, const Wish& wish) {
   const Slot slot = insert(id, joined, priority, wish);
@@ -50,7 +50,7 @@ WaitingRoom::View WaitingRoom::seat(const TicketId& id, Time joined, Time now, P
   return view;
 }
 
-// It does not hold the waiting room open as a stamp does: a page that is left alone asks for hours.
+// Unlike a stamp it does not keep the waiting room open: a page that is left alone polls for hours.
 WaitingRoom::Contact WaitingRoom::offer(const TicketId& id, Time now, Priority priority,
                                         const UserKey& user) {
   const bool is_known = sessions_.has(id) || find(id) != kNoSlot;
@@ -71,10 +71,10 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
   if (!ticket.is_called() || !has_resource(slot, now)) return std::nullopt;
   if (ticket.coming == Coming::fresh) lane(slot).learned.came();
   if (ticket.coming == Coming::away) {
-    lane(slot).since.calls += 1;  // that it comes was not known
+    lane(slot).since.calls += 1;  // not counted at the call, since it might not come
     lane(slot).learned.away_came();
   }
-  // Those who came before and found no room go first.
+  // Visitors that came earlier and found no room go first.
   const bool goes_first = ticket.coming == Coming::at_door;
   if (room(now) > (goes_first ? 0 : called().at_door)) {
     counts_.waited += std::max(now - ticket.joined, Milliseconds(0));
@@ -92,14 +92,14 @@ std::optional<WaitingRoom::Session> WaitingRoom::claim(const TicketId& id, Time 
   }
   if (!goes_first) become(slot, Coming::at_door);
   ticket.claim_until = std::max(ticket.claim_until, now + terms_.claim);
-  // The page follows: without scripts it asks again after kPageReload.
+  // The response is the page: without scripts it polls again after kPageReload.
   ticket.has_page = true;
   ticket.fresh_until = now + ticket.interval() * 3 / 2 + kComing;
   wait_for(slot);
   return std::nullopt;
 }
 
-// The entry counts for Terms::per_minute all the same: the upstream was asked.
+// The entry still counts for Terms::per_minute: the upstream was asked.
 bool WaitingRoom::go_back(const TicketId& id, Time now) {
   const std::optional<Stood> where = sessions_.stood(id);
   if (!where || orders_.has_ended || where->failed + 1U >= terms_.attempts) return false;
@@ -127,13 +127,13 @@ Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issu
   const bool is_first = is_unspent(id, generation, issued, now);
   if (!was_inside(id, generation, issued, now) && (!is_first || !provisional_.take(issued, now))) {
     if (is_first && (is_open(now) || room(now) == 0)) return come_late(id, issued, now, user, late);
-    // Somebody who was inside, and was away for too long: not before those who wait.
+    // Its visitor was inside, and away for too long: it may not go before those that wait.
     if (is_open(now) || room(now) == 0) return {Use::over, generation};
     begins_.add(now);
   }
-  // If it was called before a restart, that it came was not written.
+  // If it was called before a restart, the store may not have that it came.
   const Slot slot = find(id);
-  if (hands_out() && !stock_.of(id)) {  // it has its device again, or one as good
+  if (hands_out() && !stock_.of(id)) {  // it gets its device again, or one as good
     if (slot == kNoSlot || !stock_.give(id, stock_.wish(slot))) return {Use::over, generation};
   }
   if (slot != kNoSlot) {
@@ -144,8 +144,8 @@ Renewal WaitingRoom::use(const TicketId& id, std::uint32_t generation, Time issu
   return {Use::renewed, begin(id, generation + 1, now).generation};
 }
 
-// The first pass is good for a slice, also over a restart. A later one shows a use that may not
-// have been written down.
+// The first pass is good for a slice, also after a restart. A later one proves a use that may not
+// have been stored.
 bool WaitingRoom::was_inside(const TicketId& id, std::uint32_t generation, Time issued,
                              Time now) const {
   const bool was_let_in = is_unspent(id, generation, issued, now) && now - issued <= kSlice;
@@ -153,8 +153,8 @@ bool WaitingRoom::was_inside(const TicketId& id, std::uint32_t generation, Time 
   return recovery_.covers(id, issued, now) && is_in_use && (generation > 0 || was_let_in);
 }
 
-// A first pass that has become neither a ticket nor a session that is over. Ends are remembered for
-// as long as such a pass is good.
+// A first pass that was not used for a ticket or a session that is over. Ends are kept for as long
+// as such a pass is good.
 bool WaitingRoom::is_unspent(const TicketId& id, std::uint32_t generation, Time issued,
                              Time now) const {
   return generation == 0 && now - issued <= first_pass_life() &&
@@ -169,16 +169,16 @@ bool WaitingRoom::takes_ticket(const TicketId& id, Time issued, Time now) const 
   return (is_open(now) || room(now) == 0) && room(now) <= called().at_door;
 }
 
-// Its visitor was inside, and its entry does not count any more: the place may be another's by now.
+// Its visitor was inside, and its entry does not count any more: another may have its place by now.
 Renewal WaitingRoom::come_late(const TicketId& id, Time issued, Time now, const UserKey& user,
                                const LatePass& late) {
   if (find(id) != kNoSlot && !orders_.has_ended) {
     const std::optional<Session> session = claim(id, now);
     return session ? Renewal{Use::renewed, session->generation} : Renewal{Use::waits, 0};
   }
-  // No device is kept for one without a ticket.
+  // No device is kept for a visitor without a ticket.
   if (find(id) != kNoSlot || hands_out()) return {Use::over, 0};
-  // A call holds no place free; those who came and found none go first.
+  // Called tickets keep no place free; visitors that came and found none go first.
   if (room(now) > called().at_door) {
     begins_.add(now);
     users_.hold(user, id);

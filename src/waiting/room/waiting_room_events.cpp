@@ -1,4 +1,4 @@
-// What is told of tickets to those outside: see ticket_events.hpp.
+// The events of tickets, for webhooks: see ticket_events.hpp.
 #include <algorithm>
 #include <utility>
 
@@ -8,9 +8,9 @@ namespace spillway::waiting {
 
 namespace {
 
-// Of the visitors that were ahead first, so many per cent are left.
+// An event each time this percentage is left of the visitors that were ahead at first.
 constexpr std::array<std::uint32_t, 3> kWayLeft{50, 25, 10};
-// From fewer on the call is as near as the news of it.
+// With fewer ahead, the call comes as soon as the event would.
 constexpr std::uint32_t kLeastWay = 10;
 
 Event event_of(Ended why) { return is_expiry(why) ? Event::expired : Event::cancelled; }
@@ -62,7 +62,7 @@ void WaitingRoom::add_allotment(TicketEvent& ticket_event, Slot slot) const {
   if (const Device* const device = stock_.of(ticket_event.id)) ticket_event.resource = device->name;
 }
 
-// It is heard of, with so many ahead. Several steps at a time are one event.
+// At a contact, with `ahead` tickets ahead. Several steps at a time are one event.
 void WaitingRoom::note_way(Slot slot, std::uint32_t ahead, Time now) {
   Ticket& ticket = tickets_[slot];
   if (ticket.first_ahead == UINT32_MAX) ticket.first_ahead = ahead;

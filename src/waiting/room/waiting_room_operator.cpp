@@ -1,4 +1,4 @@
-// What programs ask of a waiting room, what the operator sees of it, and decides about it.
+// What the operator sees of a waiting room and decides about it, also for programs.
 #include <algorithm>
 #include <utility>
 
@@ -28,7 +28,7 @@ void WaitingRoom::tell(std::string message) {
   ++orders_.changes;
 }
 
-// Taken back, it revives nobody: those whom the sweep has not come to yet end like the others.
+// Revoking it revives no ticket: those that the sweep has not reached yet end like the others.
 void WaitingRoom::end_room(bool has_ended) {
   if (has_ended && !orders_.has_ended) swept_ = 0;
   if (!has_ended && orders_.has_ended) end_some(tickets_.end(), last_);
@@ -75,14 +75,14 @@ std::variant<TicketId, NotCalled> WaitingRoom::call_one(const TicketId& id, Time
   return call_by_hand(slot, now);
 }
 
-// Tickets whose visitors did not come when they were called take no room from others.
+// Tickets whose visitors did not come when called do not count.
 bool WaitingRoom::has_room_by_hand(Time now) const {
   const Called before = called();
   return before.fresh + before.at_door < room(now);
 }
 
 TicketId WaitingRoom::call_by_hand(Slot slot, Time now) {
-  tickets_[slot].told = {};  // this is beyond the pace
+  tickets_[slot].told = {};  // this call is beyond the pace
   call(slot, now);
   tickets_[slot].called = Call::by_hand;
   return tickets_[slot].id;
@@ -122,7 +122,7 @@ Moved WaitingRoom::move(const TicketId& id, std::size_t ahead) {
   return Moved::moved;
 }
 
-// Tickets of the same order are told apart by Place::tie alone, so each of them is written anew.
+// Only Place::tie orders tickets of the same order, so each of them has to be stored again.
 void WaitingRoom::note_ties(Slot slot) {
   const Line& tier = line(slot).of(tickets_[slot].priority);
   const Order order = tier.order(slot);

@@ -1,5 +1,5 @@
-// What a waiting room learns of the rate of entry, and what of that still holds when a reload has
-// changed what entry goes by.
+// How a waiting room learns the rate of entry, and which part of that still holds after a reload
+// has changed the caps.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -10,7 +10,7 @@ namespace spillway::waiting {
 
 namespace {
 
-// Of the entries that a cap lets in: it is what calls wait for.
+// A cap limits the calls if entries reach this share of it.
 constexpr double kBinding = 0.9;
 
 }  // namespace
@@ -20,21 +20,21 @@ void WaitingRoom::learn(Time now) {
   const bool is_first = last_ == Time{};
   const bool had_begun = has_begun();
   last_ = now;
-  // The few sessions of a quiet hour say little of those of a crowd, and those of an outage
-  // nothing, nor of a room whose calls wait for the minute.
+  // The few sessions of a quiet hour say little about a crowd's, and sessions during an outage
+  // nothing; nor do those of a room whose calls wait for the cap per minute.
   const bool is_overloaded = counts_.entry.is_overloaded;
   const bool lets_in = had_begun && !calls_nobody() && !orders_.has_ended && !is_overloaded &&
                        begins_.remaining(now) > 0;
   for (Lane& lane : lanes_) {
     const Learned::Events since = std::exchange(lane.since, {});
     if (is_first || seconds <= 0) continue;
-    // With those that have just ended: their ends count as their time has.
+    // Includes sessions that have just ended: their ends count, as does their time.
     const double open = static_cast<double>(sessions_of(lane)) + since.ended;
     const bool was_in_use = 10 * open >= 9 * static_cast<double>(capacity_of(lane));
     if (lets_in && !hands_out() && (was_in_use || lane.line.present() > 0))
       lane.learned.observe_stay(seconds, sessions_.size(), since.ended);
-    // While the room fills for the first time, calls are no rate: none has to wait for an end, nor
-    // for others to have begun within the minute.
+    // While the room fills for the first time, calls are no rate: no ticket has to wait for the end
+    // of a session, nor for the cap per minute.
     const std::size_t capacity = capacity_of(lane);
     const bool is_filling = !lane.learned.knows_calls() &&
                             begins_.remaining(now) > called().all() && !is_in_use(lane) &&
@@ -46,13 +46,13 @@ void WaitingRoom::learn(Time now) {
   }
 }
 
-// In use, so that calls wait for the ends of sessions.
+// Full enough that calls wait for the ends of sessions.
 bool WaitingRoom::is_in_use(const Lane& lane) const {
   return 10 * sessions_of(lane) >= 9 * capacity_of(lane);
 }
 
-// As so many calls take, no visitor is called: since a reload there are more sessions than may be,
-// whose ends make no room, or more have begun within the minute.
+// How many calls fit into the time in which no visitor is called: after a reload there are more
+// sessions than allowed, whose ends make no room, or more have begun within the minute.
 std::size_t WaitingRoom::overdue(const Lane& lane) const {
   if (hands_out()) return 0;
   double calls = 0;
@@ -64,7 +64,7 @@ std::size_t WaitingRoom::overdue(const Lane& lane) const {
   return static_cast<std::size_t>(std::ceil(calls));
 }
 
-// Scales the learned rate of entry to the new caps, by the cap that bounds it.
+// Scales the learned rate of entry to the new caps, by the cap that limits it.
 void WaitingRoom::change_pace(const Terms& terms, Time now) {
   const Lane& its = lanes_.front();
   const bool has_changed =

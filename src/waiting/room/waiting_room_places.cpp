@@ -1,4 +1,4 @@
-// What survives the process: see place.hpp.
+// The part of a waiting room that survives the process: see place.hpp.
 #include <algorithm>
 
 #include "waiting/place/by_tie.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kListed = 1024;
 
-// While there was no process no session could be used.
+// Time without a process does not count, since no session could be used.
 Time last_use(const Place& place, Time used_until, Time now) {
   if (place.used == Time{}) return now;
   return now - std::max(used_until - place.used, Milliseconds(0));
@@ -83,7 +83,7 @@ bool WaitingRoom::list(Listing& at, std::vector<Place>& places) const {
 }
 
 void WaitingRoom::restore(const Written& written, Time now) {
-  // A stamp becomes a ticket within its life, and its place goes by the time in it.
+  // A stamp becomes a ticket within its life, and its time decides the place.
   if (written.until != Time{}) recovery_.begin(written.until - kStampLife, written.until, now);
   std::vector<Time> begun;
   for (const Place* const each : by_tie(written.places)) {
@@ -145,7 +145,7 @@ void WaitingRoom::recover(const TicketId& id, Time time, Time now, Priority prio
   users_.hold(user, id);
 }
 
-// What a ticket asks for, and what a session has.
+// Adds the requirement of a ticket, or the resource of a session.
 Place WaitingRoom::with_allotment(Place place) const {
   if (place.kind == Place::Kind::ticket && hands_out())
     place.ask = to_text(stock_.catalog().say(stock_.wish(find(place.id))));
@@ -159,14 +159,14 @@ Place WaitingRoom::with_allotment(Place place) const {
   return place;
 }
 
-// nullopt: nothing that there is could ever be enough.
+// nullopt: no existing resource could ever meet the requirement.
 std::optional<Wish> WaitingRoom::wish_of(const Place& place) const {
   if (!hands_out()) return Wish{};
   const std::optional<Ask> ask = parse_ask(place.ask);
   return ask ? stock_.catalog().understand_again(*ask) : std::nullopt;
 }
 
-// false: another session has its device, so it is over.
+// false: another session has its device, so this one is over.
 bool WaitingRoom::restore_session(const Place& place, Time used, Time now) {
   Milliseconds most{0};
   if (!place.resource.empty()) {

@@ -1,12 +1,12 @@
-// Places that are kept while their visitors are away, who are called there ("leave and be called").
+// Reservations: places kept while visitors are away, who are called there ("leave and be called").
 //
 // A reserved ticket counts as present: it is called when its turn comes. It is away if its visitor
-// was not heard of lately, or not since a restart. Whether and when an absent visitor comes is not
+// did not poll lately, or not since a restart. Whether and when an absent visitor comes is not
 // known. So no session is kept free for it, and other tickets are called at the same time; when it
 // comes it goes before them (Coming::at_door). Nor is a resource kept: others get it, and a visitor
-// that comes and finds none is at its own place, before them (has_resource). Estimates expect as
-// large a share of the absent as came lately. Only some are called at a time, so that a visitor
-// that comes finds room soon; the others are passed over until fewer are called.
+// that comes and finds none is at its own place, before them (has_resource). Estimates expect the
+// share of absent visitors that came lately. Only some are called at a time, so that a visitor that
+// comes finds room soon; the others are passed over until fewer are called.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -40,8 +40,8 @@ std::optional<WaitingRoom::Grant> WaitingRoom::reserve(const TicketId& id, Time 
   const Ticket& ticket = tickets_[slot];
   const bool is_granted = may_reserve(ticket);
   if (is_granted) keep_place(slot);
-  // The user of a reservation that has been made already may not have been told: another process
-  // noted it, which has ended since, or it was anonymous.
+  // The user of an existing reservation may not be in an event yet: another process noted it, which
+  // has ended since, or the visitor was anonymous then.
   const bool is_news = ticket.is_reserved && !ticket.here.has_told_user && !user.empty();
   if (is_granted || is_news) note_reserved(slot, now, std::move(user));
   return Grant{look(slot), is_granted};
@@ -59,8 +59,8 @@ Milliseconds WaitingRoom::kept_for(const Ticket& ticket) const {
   return ticket.is_reserved ? std::max(terms_.reserve.keep, kept) : kept;
 }
 
-// How many visitors that ask for such resources are let in within ReserveTerms::claim. Where no
-// calls were seen yet, by how long a session is asked for.
+// How many visitors with such a requirement are let in within ReserveTerms::claim. Before any call
+// was seen, by the usual length of a session.
 double WaitingRoom::let_in_while_called(const Lane& lane, std::uint8_t kind) const {
   const double all = calls_within(terms_.reserve.claim, lane).expected();
   if (!hands_out()) return all;
@@ -75,7 +75,7 @@ double WaitingRoom::let_in_while_called(const Lane& lane, std::uint8_t kind) con
   return (lane.learned.knows_calls() ? all : std::min(all, ends)) * enough / devices;
 }
 
-// Bounds how many visitors with the same requirement are away and called at a time.
+// Limits the called visitors that are away, for each requirement.
 bool WaitingRoom::may_call_away(std::size_t number, std::uint8_t kind, std::size_t free) const {
   const Lane& lane = lanes_[number];
   KindSet kinds = kAnyKind;
@@ -94,7 +94,7 @@ void WaitingRoom::pass_over(Slot slot) {
   lane(slot).away_of(it.kind).passed_over.insert(key_of(slot, tickets_[slot], line(slot)));
 }
 
-// It is passed over no more. Whether it was.
+// It is not passed over any more. Returns whether it was.
 bool WaitingRoom::bring_forward(Slot slot) {
   const Ticket& ticket = tickets_[slot];
   if (!ticket.is_reserved) return false;
@@ -109,8 +109,8 @@ void WaitingRoom::go_away(Slot slot) {
   if (tickets_[slot].missed > 0) pass_over(slot);
 }
 
-// It was the turn of those that were passed over; but one whose turn comes now and that has missed
-// fewer calls goes before them.
+// Tickets that were passed over go first, since their turn has been; but a ticket whose turn comes
+// now and that has missed fewer calls goes before them.
 Slot WaitingRoom::take_turn(std::size_t free, std::size_t& steps) {
   const Slot next = next_in_line(free, steps);
   for (std::size_t number = 0; number < lanes_.size(); ++number) {
@@ -122,7 +122,7 @@ Slot WaitingRoom::take_turn(std::size_t free, std::size_t& steps) {
   return next;
 }
 
-// Of those that may be called; null: there is none.
+// The first of those that may be called; null: none.
 const PassedOver* WaitingRoom::first_passed_over(std::size_t number, std::size_t free) const {
   const Lane& lane = lanes_[number];
   const KindSet kinds = kinds_to_call(number);
@@ -136,7 +136,7 @@ const PassedOver* WaitingRoom::first_passed_over(std::size_t number, std::size_t
   return first;
 }
 
-// A reload. Without reservations those that there were have as long to come back as any visitor.
+// A reload. If reservations are now off, reserved tickets have as long to poll as any other.
 void WaitingRoom::reserve_anew(Time now) {
   for (Slot slot = 0; slot < tickets_.end(); ++slot) {
     Ticket& ticket = tickets_[slot];

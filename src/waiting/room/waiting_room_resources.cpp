@@ -34,7 +34,7 @@ std::size_t WaitingRoom::in_line() const {
   return size;
 }
 
-// Sessions that may be in it at a time.
+// The most sessions that it can have at a time.
 std::size_t WaitingRoom::capacity_of(const Lane& lane) const {
   if (!hands_out()) return terms_.active_sessions;
   const auto number = static_cast<std::uint8_t>(&lane - lanes_.data());
@@ -48,14 +48,14 @@ std::size_t WaitingRoom::sessions_of(const Lane& lane) const {
   }));
 }
 
-// Those for which something free is enough.
+// The kinds that a free device meets.
 KindSet WaitingRoom::kinds_to_call(std::size_t lane) const {
   return hands_out() ? stock_.free_kinds(static_cast<std::uint8_t>(lane)) : kAnyKind;
 }
 
-// It is called, and comes. A reservation that was called while its visitor was away holds nothing.
-// It gets what is free if its turn is before all who are there; else it is back at its own place,
-// and has missed no call.
+// A called visitor comes. A reservation that was called while its visitor was away holds no device.
+// It gets a free one if its turn is before all visitors at their pages; else it is back at its own
+// place, and has missed no call.
 bool WaitingRoom::has_resource(Slot slot, Time now) {
   Ticket& ticket = tickets_[slot];
   if (!hands_out() || stock_.of(ticket.id) != nullptr) return true;
@@ -75,7 +75,7 @@ bool WaitingRoom::has_resource(Slot slot, Time now) {
   return false;
 }
 
-// Lanes take turns, so that none waits for another where the room's own caps are what binds.
+// Lanes take turns, so that none waits for another where the room's own caps are the limit.
 Slot WaitingRoom::next_in_line(std::size_t free, std::size_t& steps) {
   for (std::size_t n = 0; n < lanes_.size(); ++n) {
     const std::size_t number = (turn_.lane + n) % lanes_.size();
@@ -119,13 +119,13 @@ View WaitingRoom::view_of_session(const TicketId& id) const {
   return view;
 }
 
-// The end of time: it has none of its own.
+// Time::max(): its visitor set no limit.
 Time WaitingRoom::end_of_own_wait(Slot slot) const {
   const std::uint32_t most = stock_.wish(slot).max_wait_ms;
   return most == 0 ? Time::max() : tickets_[slot].joined + Milliseconds(most);
 }
 
-// Of a ticket that has one. Its wait is counted from its place in the order, which may change.
+// For a ticket with a limit. The wait is counted from its arrival, which may change.
 void WaitingRoom::end_own_wait_at(Slot slot, Time end) {
   Wish wish = stock_.wish(slot);
   const std::int64_t most = (end - tickets_[slot].joined).count();
@@ -135,7 +135,7 @@ void WaitingRoom::end_own_wait_at(Slot slot, Time end) {
   journal_.note(tickets_[slot].id);
 }
 
-// A call that was taken from it is no part of its wait: it may be called again.
+// A withdrawn call does not count against its wait: there is time for another call.
 void WaitingRoom::prolong_own_wait(Slot slot, Time now) {
   if (end_of_own_wait(slot) < now + terms_.claim) end_own_wait_at(slot, now + terms_.claim);
 }
@@ -144,8 +144,8 @@ void WaitingRoom::set_deadline(Slot slot, Time due) {
   deadlines_.set(slot, std::min(due, end_of_own_wait(slot)));
 }
 
-// A reload. Who is called goes back to its place and is called again, mostly at once: what it was
-// called to may be gone, or another thing.
+// A reload. A called visitor returns to its place and is usually called again at once: the resource
+// it was called to may be gone, or another one.
 void WaitingRoom::change_resources(const Terms& terms, Time now) {
   struct Waiting {
     Slot slot;
@@ -172,7 +172,7 @@ void WaitingRoom::change_resources(const Terms& terms, Time now) {
     if (each.is_present) wait_for(each.slot);
   }
   stock_.change(terms.resources);
-  sessions_.forget_stood();  // what they asked for may mean nothing now
+  sessions_.forget_stood();  // their requirements may mean nothing now
   std::vector<Lane> former = std::exchange(lanes_, lanes_of(terms));
   for (Lane& lane : lanes_) {
     const auto same = std::ranges::find(former, lane.type, &Lane::type);
@@ -205,7 +205,7 @@ void WaitingRoom::count_types(Counts& counts) const {
     type.free = stock_.free(static_cast<std::uint8_t>(n));
     type.fulfilled = lane.fulfilled;
     type.in_use = sessions_of(lane);
-    type.called = lane.called.all() - lane.called.away;  // a resource is kept for these
+    type.called = lane.called.all() - lane.called.away;  // these have a resource
   }
 }
 

@@ -1,4 +1,4 @@
-// What a waiting room of several proxies needs besides: see replica.hpp.
+// Additional functions of a waiting room that several proxies share: see replica.hpp.
 #include <algorithm>
 
 #include "waiting/place/by_tie.hpp"
@@ -8,8 +8,8 @@ namespace spillway::waiting {
 
 namespace {
 
-// So many of the same order stand before it, if there are as many: it has just been inserted,
-// behind them all.
+// Moves a ticket that has just been inserted, behind all of its order, so that `tie` of them stand
+// before it, or as many as there are.
 void stand_among_equals(TieredLine& line, const TieredLine::Member& member, std::uint32_t tie) {
   const Line& tier = line.of(member.priority);
   const std::size_t wanted = tier.before(tier.order(member.slot)) + tie;
@@ -64,7 +64,7 @@ void WaitingRoom::pardon(Time now) {
       const Milliseconds claim = ticket.is_reserved ? terms_.reserve.claim : terms_.claim;
       ticket.fresh_until = now + poll * 3 / 2 + kComing;
       ticket.claim_until = std::max(ticket.claim_until, now + claim);
-      // Whether it is at its page is not known: nothing is kept free for it.
+      // It may not be at its page: no session is kept free for it.
       if (ticket.is_reserved && ticket.coming == Coming::fresh) {
         become(slot, Coming::away);
         lane(slot).since.calls -= 1;
@@ -83,7 +83,7 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
   for (const Place* const each : by_tie(places)) {
     const Place& place = *each;
     const Slot slot = find(place.id);
-    // It was read from a row.
+    // It comes from a row of the log, which may have any value.
     const Ended why =
         static_cast<std::size_t>(place.why) < kEndedCount ? place.why : Ended::cancelled;
     if (place.kind == Place::Kind::left && slot != kNoSlot) {
@@ -102,7 +102,7 @@ void WaitingRoom::bring_back(std::span<const Place> places, Time now) {
     const bool is_over = end && end->why != Ended::abandoned && end->why != Ended::idle;
     if (is_over || sessions_.has(place.id)) continue;
     if (place.kind == Place::Kind::session) {
-      stock_.take_back(place.id);  // of a ticket that is called: its session has another one
+      stock_.take_back(place.id);  // of a called ticket: its session has another one
       if (!restore_session(place, now, now)) {
         if (slot != kNoSlot && tickets_[slot].is_called()) withdraw_call(slot, now);
         continue;

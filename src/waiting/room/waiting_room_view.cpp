@@ -1,4 +1,4 @@
-// What a visitor is told of its place, and when it is to ask again.
+// A visitor's view of its place, and when it is to poll again.
 #include <algorithm>
 #include <cmath>
 
@@ -8,9 +8,9 @@ namespace spillway::waiting {
 
 namespace {
 
-// While the rate of entry is not known: so many may be called soon.
+// While the rate of entry is not known: this many may be called soon.
 constexpr std::size_t kNear = 20;
-// Of an estimate, that is not worth a word.
+// A rise of the estimate by less is not mentioned.
 constexpr Milliseconds kShortRise{30'000};
 
 std::uint32_t in_32_bits(std::size_t number) {
@@ -53,7 +53,7 @@ WaitingRoom::View WaitingRoom::look(Slot slot) const {
   return view;
 }
 
-// A rise is explained for as long as it lasts, of the position and of the time.
+// A rise of the position or of the estimate is explained for as long as it lasts.
 Why WaitingRoom::why(const Ticket& ticket, const TieredLine::Ahead& ahead,
                      const std::optional<Range>& estimate) const {
   if (ticket.is_called()) return Why::none;
@@ -65,7 +65,7 @@ Why WaitingRoom::why(const Ticket& ticket, const TieredLine::Ahead& ahead,
   return estimate && is_later(ticket, *estimate) ? Why::slower : Why::none;
 }
 
-// The end of the range is later than it was told before, by a fifth of what was left and more.
+// The range ends later than announced before, by more than a fifth of the rest.
 bool WaitingRoom::is_later(const Ticket& ticket, const Range& estimate) {
   if (ticket.least.end == UINT32_MAX) return false;
   const Milliseconds waited = ticket.heard - ticket.joined;
@@ -77,7 +77,7 @@ std::optional<Learned::Course> WaitingRoom::course(Slot slot,
                                                    const TieredLine::Ahead& ahead) const {
   const Lane& its = lane(slot);
   if (!its.learned.knows_calls() || !has_begun()) return std::nullopt;
-  // Of devices that are enough for few requirements no rate is learned.
+  // For a requirement that only some devices meet, no rate is learned.
   if (hands_out() && !stock_.catalog().is_met_by_all(stock_.wish(slot))) return std::nullopt;
   const auto expected = [&its](const Line::Ahead& all, const Line::Ahead& away) {
     return static_cast<std::size_t>(std::lround(its.expected(all, away)));
@@ -91,7 +91,7 @@ std::optional<Learned::Course> WaitingRoom::course(Slot slot,
                              .sessions = is_in_use(its) ? sessions_of(its) : 0});
 }
 
-// By distance: a tenth of the expected wait.
+// A tenth of the expected wait.
 Milliseconds WaitingRoom::poll_of(const TieredLine::Ahead& ahead,
                                   const std::optional<Learned::Course>& course) const {
   const std::size_t present = ahead.own.present + ahead.higher.present;
@@ -102,7 +102,7 @@ Milliseconds WaitingRoom::poll_of(const TieredLine::Ahead& ahead,
   return std::clamp<Milliseconds>(seconds, terms_.shortest_poll, terms_.longest_poll);
 }
 
-// Who is called at the start is to learn of it soon after, but not all at once.
+// A visitor that is called at the start should learn of it soon after, but not all at once.
 Milliseconds WaitingRoom::poll_before_start(const TicketId& id, Time now) const {
   const auto left = std::chrono::ceil<std::chrono::seconds>(terms_.start.at - now);
   const Milliseconds after = left + spread_of(id, terms_.longest_poll);
@@ -118,7 +118,7 @@ void WaitingRoom::heard(Slot slot, Time now) {
   if (ticket.is_called()) {
     ticket.poll_ms = static_cast<std::uint32_t>(terms_.shortest_poll.count());
     if (ticket.coming == Coming::fresh)
-      ticket.fresh_until = std::min(ticket.fresh_until, now + kComing);  // it knows now
+      ticket.fresh_until = std::min(ticket.fresh_until, now + kComing);  // it knows of the call now
     wait_for(slot);
     return;
   }
@@ -139,7 +139,7 @@ void WaitingRoom::heard(Slot slot, Time now) {
   wait_for(slot);
 }
 
-// What it is told now of its wait.
+// Records the wait that is announced to it now.
 void WaitingRoom::note_told(Slot slot, const Learned::Course& course, Time now) {
   const auto quantiles = wait_quantiles(course.ahead, course.flow);
   if (!quantiles) return;

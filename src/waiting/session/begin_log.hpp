@@ -1,6 +1,6 @@
-// When sessions began, so that never more than `per_minute` begin within any 60 s: not a count by
-// minutes of the clock, which would let in twice as many around its turn. Exact times, at most
-// `per_minute` of them; without a cap only counts by second.
+// When sessions began, so that no more than `per_minute` begin within any 60 s. Not counted by
+// minutes of the clock, which would let in twice as many around the turn of a minute. Exact times,
+// at most `per_minute` of them; without a cap only counts per second.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@ namespace spillway::waiting {
 
 class BeginLog {
  public:
-  // 0: no cap. What is known only by second counts as at the end of that second.
+  // 0: no cap. A time that is known only by its second counts as the end of that second.
   explicit BeginLog(std::uint32_t per_minute) : per_minute_(per_minute) {}
   void set_per_minute(std::uint32_t per_minute);
 
   void add(Time now);
-  // How many may begin at `at`, which may lie ahead if nothing begins until then.
+  // How many more may begin at `at`, which may be in the future if none begins until then.
   std::size_t remaining(Time at) const;
-  // How many more have begun than may within 60 s, since there is a lower cap.
+  // How many more have begun within 60 s than may, after the cap was lowered.
   std::size_t excess(Time at) const;
-  // Within the last 60 to 61 s.
+  // How many have begun within the last 60 to 61 s.
   std::size_t last_minute(Time now) const;
 
  private:

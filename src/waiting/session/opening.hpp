@@ -9,21 +9,21 @@ namespace spillway::waiting {
 
 class Opening {
  public:
-  // A stamp was given: who has it will be back, and finds the waiting room open for kStampHolds.
-  // It holds the waiting room open only if that is open anyway: else one arrival within each of
-  // these times would keep an empty one open for ever.
+  // A stamp was issued: its visitor will be back, and finds the waiting room open for kStampHolds.
+  // This applies only while the room is open anyway: else one arrival within each kStampHolds would
+  // keep an empty room open for ever.
   void stamp(When when, bool has_room, bool has_tickets, Time now) {
     if (has_reason(when, has_room, has_tickets)) stamped_until_ = now + kStampHolds;
     if (!is_latched_) opened(now);
   }
 
-  // `has_room`: one more session could begin. `has_tickets`: somebody waits or is called.
+  // `has_room`: one more session could begin. `has_tickets`: a ticket waits or is called.
   bool is_open(When when, bool has_room, bool has_tickets, Time now) const {
     return has_reason(when, has_room, has_tickets) || now < stamped_until_;
   }
 
-  // For When::overloaded: once open it stays so until there has been room, nobody in line and no
-  // overload for kCalm, but for kAtLeast in any case. Each tick.
+  // For When::overloaded: once open it stays open until there has been room, an empty line and no
+  // overload for kCalm, and for at least kAtLeast. Called at each tick.
   void tick(bool is_overloaded, bool has_room, bool has_tickets, Time now) {
     if (is_overloaded || !has_room) {
       if (!is_latched_) opened(now);
@@ -47,7 +47,7 @@ class Opening {
     return when == When::overloaded && is_latched_;
   }
 
-  // A page without scripts reloads after kPageReload; the rest is for the way.
+  // A page without scripts reloads after kPageReload; the rest is for delays on the network.
   static constexpr Milliseconds kStampHolds = kPageReload + Milliseconds{6'000};
   static constexpr Milliseconds kAtLeast{60'000};
   static constexpr Milliseconds kCalm{120'000};

@@ -1,4 +1,4 @@
-// Entries that are no session yet: visitors who were let in at once and have not shown their pass.
+// Entries that are no session yet: visitors that were let in at once and have not shown their pass.
 // Only counted, by the second in which the pass was issued, each for kSlice and up to a second
 // more; so a flood of clients that keep no cookies costs no memory.
 #pragma once
@@ -22,13 +22,13 @@ class Provisional {
     if (bucket.second != second_of(now)) bucket = {second_of(now), 0};
     ++bucket.entries;
   }
-  // Whether one is left that was issued in that second.
+  // Whether an entry is left whose pass was issued in that second.
   bool has(Time issued, Time now) const {
     const std::int64_t second = second_of(issued);
     const Bucket& bucket = buckets_[place_of(second)];
     return bucket.second == second && !is_over(bucket, now) && bucket.entries > 0;
   }
-  // It becomes a session. false: none is.
+  // One entry becomes a session. false: there is none.
   bool take(Time issued, Time now) {
     if (!has(issued, now)) return false;
     --at(second_of(issued)).entries;

@@ -1,8 +1,8 @@
-// How tickets and sessions ended lately, so that a client that asks after one is told, and so that
-// the first pass of one that is over does not begin another one in the place of somebody else's.
+// How tickets and sessions ended lately, for clients that ask, and so that the first pass of a
+// session that is over does not begin another one and take another visitor's place.
 //
-// Bounded: an end is told for kKept, and remembered for as long as a first pass is good if that is
-// longer; of more than kMost the latest. What it takes is kept for reuse.
+// Bounded: an end is reported for kKept, and stored longer if a first pass is good for longer;
+// beyond kMost ends only the latest are stored. Memory is kept for reuse.
 #pragma once
 
 #include <cstddef>
@@ -33,14 +33,14 @@ class RecentlyEnded {
   static constexpr Milliseconds kKept{180'000};
   static constexpr std::size_t kMost = 100'000;
 
-  // Of an id that has ended before, the last end counts.
+  // If the id has ended before, the last end counts.
   void add(const TicketId& id, const End& end);
   std::optional<End> find(const TicketId& id, Time now) const;
-  // Whether it ended then or later.
+  // Whether it ended at `since` or later.
   bool has_ended(const TicketId& id, Time since) const;
-  // Forgets some of those that are older, and older than kKept.
+  // Forgets some of the ends that are older than both `kept` and kKept.
   void tick(Time now, Milliseconds kept = {});
-  // The same for a session that was over within the last slice.
+  // Whether it was a session, and ended within the last slice.
   bool has_session(const TicketId& id, Time now) const;
 
   struct Entry {
@@ -52,7 +52,7 @@ class RecentlyEnded {
       archive(self.id, self.end);
     }
   };
-  // The latest first; `before`: what comes behind this one, nothing if it is forgotten.
+  // The latest first. `before`: those that ended before this one; none if it is forgotten.
   std::vector<Entry> list(const std::optional<TicketId>& before, std::size_t most, Time now) const;
 
  private:
@@ -75,7 +75,7 @@ class RecentlyEnded {
     Slot newer = kNoSlot;
   };
 
-  // In a tick: visitors wait for an answer meanwhile.
+  // Per tick: visitors wait for an answer meanwhile.
   static constexpr int kForgottenAtOnce = 1024;
 
   static bool is_kept(const End& end, Time now) { return now - end.at <= kKept; }

@@ -61,7 +61,7 @@ void Sessions::keep_uses() {
   }
 }
 
-// A slot may be another's by now, which is noted by itself.
+// A slot may have another session by now, which is in the list only if it was used itself.
 std::vector<TicketId> Sessions::take_used() {
   std::vector<TicketId> used;
   if (!uses_) return used;
@@ -102,7 +102,7 @@ Slot Sessions::list(Slot first, std::size_t most, std::vector<Place>& places) co
 
 bool Sessions::is_copy(const Record& record, std::uint32_t generation, Time now) {
   if (generation >= record.used) return false;
-  // The first report of any newer one counts; of older ones than these two nothing is kept.
+  // Since the first report of any newer one; no times are kept before those of the last two.
   const bool is_just_before = generation + 1 == record.used;
   const Time since = is_just_before ? record.used_since : record.used_since_before;
   return now - since > kInFlight;
@@ -125,7 +125,7 @@ Renewal Sessions::use(const TicketId& id, std::uint32_t generation, Time issued,
   }
   if (generation < record.used) return {Use::kept, generation};
   if (record.used == record.newest) {
-    // One that was issued again says more than its age.
+    // A reissued pass states more than its age, so the time of the reissue counts.
     const Time since = record.reissued == 0 ? issued : std::max(issued, record.issued);
     if (now - since < kRenewAfter) return {Use::kept, generation};
     ++record.newest;
@@ -184,7 +184,7 @@ Time Sessions::latest_end(const Record& record, const Terms& terms) {
          (record.most_ms == 0 ? terms.session_ttl : std::min(most, terms.session_ttl));
 }
 
-// Requests with a pass younger than kRenewAfter are not reported.
+// Adds kRenewAfter, since requests with a younger pass are not reported.
 Time Sessions::due(const Record& record, const Terms& terms) {
   return std::min(record.last_use + kRenewAfter + terms.idle, latest_end(record, terms));
 }

@@ -1,29 +1,29 @@
 // The sessions of one waiting room: when they end, and whether a pass is used in two places.
 //
-// A pass carries a generation. One request that uses the newest one, at least kRenewAfter old, is
-// given the next; others keep theirs until the browser stores that. A generation counts as
+// A pass has a generation number. One request with the newest pass, if that is at least kRenewAfter
+// old, gets the next one; others keep theirs until the browser stores it. A generation counts as
 // used from the first report of a request with it, which shows that some client has received it.
 //
 // Copied: a pass is used more than kInFlight after a newer generation was first reported used. One
-// browser cannot do that. Its tabs share one cookie jar, the jar got the newer pass before it was
-// used, and each request that begins after sends the newer one; a request from before has kInFlight
-// to arrive, over a slow connection or again over another network. Addresses and connections are
-// not compared, so Wi-Fi to mobile changes nothing.
+// browser cannot do that. Its tabs share one cookie jar, the jar had the newer pass before that was
+// used, and each request that begins later sends the newer one; an earlier request has kInFlight to
+// arrive, over a slow connection or again over another network. Addresses and connections are not
+// compared, so a change from Wi-Fi to mobile does not matter.
 //
-// Of a pass and its copy, both in use, only one is given the next pass, and the other goes on with
-// the old one. If the next one is not used by kReissueAfter, its response was lost, or a copy has
-// it that never takes it. Then each request with the old one gets it, until one comes with it: with
-// the same number, so that a late response cannot set a browser back, and as one of an age that is
-// reported at its first use. A client that takes passes, and asks every kReissueAfter -
-// kRenewAfter, has shown it before, so two that do never have the same. So a copy is found 2
-// kRenewAfter + kInFlight after their pass was issued, or kRenewAfter + kReissueAfter + kInFlight
-// if one of them never takes the next, plus the time between their requests. The one exception: a
-// browser keeps an old pass when a response takes over 2 kRenewAfter + kReissueAfter to begin while
-// others have renewed the pass twice.
+// If a pass and its copy are both in use, only one of them gets the next pass, and the other goes
+// on with the old one. If the next one is not used by kReissueAfter, its response was lost, or a
+// copy has it that never takes it. Then each request with the old pass gets the next one, until a
+// request comes with that: with the same number, so that a late response cannot set a browser back,
+// and dated back so far that its first use is reported. A client that takes passes, and sends a
+// request every kReissueAfter - kRenewAfter, has shown it before, so two such clients never have
+// the same one. So a copy is found 2 kRenewAfter + kInFlight after their pass was issued, or
+// kRenewAfter + kReissueAfter + kInFlight if one of them never takes the next, plus the time
+// between their requests. The one exception: a browser keeps an old pass when a response takes over
+// 2 kRenewAfter + kReissueAfter to begin while others have renewed the pass twice.
 //
-// Whoever never takes the next pass may be many: after kMostReissues the session ends, each of
-// which lasts kReissue. The same goes for whoever shows the ticket for longer than a slice. One
-// that shows it so late may never have got its first pass, because that response took so long or
+// A client that never takes the next pass may in fact be many clients: after kMostReissues
+// reissues, each for kReissue, the session ends. The same applies if the ticket is shown for longer
+// than a slice: then the first pass may never have arrived, because its response took so long or
 // broke, unless a pass was used since.
 #pragma once
 
@@ -42,12 +42,12 @@
 
 namespace spillway::waiting {
 
-// Where the visitor stood in line whose session began with a call.
+// The place in line of a visitor whose session began with a call.
 struct Stood {
   Time joined{};
   Priority priority = 0;
   std::uint8_t missed = 0;  // calls
-  std::uint8_t failed = 0;  // entries, whose first response was a failure
+  std::uint8_t failed = 0;  // entries with a failed first response
   bool is_reserved = false;
 
   template <class Self, class Archive>
@@ -66,48 +66,48 @@ class Sessions {
   std::size_t size() const { return pool_.size(); }
   bool has(const TicketId& id) const { return find(id) != kNoSlot; }
   std::optional<Time> begun(const TicketId& id) const;
-  // nullopt: there is none of that id.
+  // nullopt: no session has this id.
   std::optional<Place> place_of(const TicketId& id) const;
-  // Those of the slots from `first`, `most` slots at most. Returns the next one; end(): no more.
+  // Sessions in the `most` slots from `first` on. Returns the next slot; end_slot(): no more.
   Slot list(Slot first, std::size_t most, std::vector<Place>& places) const;
   Slot end_slot() const { return pool_.end(); }
 
-  // There is none of that id. `generation`: of the pass that is issued now.
-  // `most`: it lasts no longer; 0: as Terms::session_ttl.
+  // No session has this id yet. `generation`: of the pass that is issued now.
+  // `most`: its longest duration; 0: Terms::session_ttl.
   Session begin(const TicketId& id, std::uint32_t generation, Time now, const Terms& terms,
                 Milliseconds most = {});
-  // There is one, which has just begun: until its visitor is seen again it may be taken back.
+  // The session has just begun: until its visitor's next request it may be taken back.
   void note_stood(const TicketId& id, const Stood& stood);
-  // It is no more. nullopt: there is none that may be taken back.
+  // Removes the session. nullopt: there is none that may be taken back.
   std::optional<Stood> take_back(const TicketId& id);
   std::optional<Stood> stood(const TicketId& id) const;
-  // None may be taken back any more.
+  // From now on no existing session may be taken back.
   void forget_stood();
   // Restores a session that began before this process. Its pass may have any generation. `used`:
   // the time of its last use. No session has this id yet.
   void restore(const TicketId& id, Time begun, Time used, Time now, const Terms& terms,
                Milliseconds most = {});
-  // From then on, those that were used since the last call, each once; in the first call all.
+  // From keep_uses() on: the sessions used since the last call, each once; all at the first call.
   void keep_uses();
   std::vector<TicketId> take_used();
-  // There is one.
+  // The session exists.
   Time end_of(const TicketId& id, const Terms& terms) const {
     return latest_end(pool_[find(id)], terms);
   }
-  // There is one. `copied`: it is no more.
+  // The session exists. `copied`: it is removed.
   Renewal use(const TicketId& id, std::uint32_t generation, Time issued, Time now,
               const Terms& terms);
-  // It is used, though no new request says so. Nothing if there is none.
+  // It counts as used without a new request. Nothing if there is none.
   void stay(const TicketId& id, Time now, const Terms& terms);
-  // The same of all.
+  // The same for all.
   void stay_all(Time now, const Terms& terms);
-  // There is one, and its visitor shows what it had before the first pass: a stamp or a ticket.
-  // nullopt: copied, it is no more.
+  // The session exists, and its visitor shows its token from before the first pass: a stamp or a
+  // ticket. nullopt: copied, the session is removed.
   std::optional<Session> again(const TicketId& id, Time now, const Terms& terms);
   // false: there is none.
   bool end(const TicketId& id);
-  // Ends what is over, by the terms at the time of the last report or now, whichever is later.
-  // `ended(TicketId, Ended)` is called for each.
+  // Ends sessions that are over, by the terms at the time of the last report or now, whichever is
+  // later. Calls `ended(TicketId, Ended)` for each.
   template <class OnEnd>
   void expire(Time now, const Terms& terms, const OnEnd& ended) {
     deadlines_.expire(now, [&](Slot slot) {
@@ -132,16 +132,16 @@ class Sessions {
   struct Record {
     TicketId id;
     std::uint32_t newest = 0;    // generation
-    std::uint32_t used = 0;      // the newest reported; newest or one less
-    std::uint32_t reissued = 0;  // how often `newest` was, each for kReissue
+    std::uint32_t used = 0;      // the newest generation reported; newest or one less
+    std::uint32_t reissued = 0;  // how often `newest` was issued again, for kReissue each
     Time begun{};
     Time last_use{};
     Time issued{};             // when `newest` was issued, or the last kReissue of it began
-    Time used_since{};         // first report of `used`
-    Time used_since_before{};  // and of the one before it
+    Time used_since{};         // time of the first report of `used`
+    Time used_since_before{};  // the same for the generation before it
     std::optional<Stood> stood;
-    std::uint32_t most_ms = 0;  // 0: Terms::session_ttl alone
-    bool is_in_uses = false;    // of this process
+    std::uint32_t most_ms = 0;  // 0: only Terms::session_ttl
+    bool is_in_uses = false;    // in uses_
 
     template <class Self, class Archive>
     static void fields(Self& self, Archive& archive) {

@@ -1,5 +1,5 @@
-// Whose tickets and sessions are live, of verified users; others take no memory here, one of them
-// about 100 bytes.
+// The live tickets and sessions of verified users, about 100 bytes each. Those of other visitors
+// take no memory here.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,15 @@ namespace spillway::waiting {
 
 class Users {
  public:
-  // Nothing for nobody, and for an id that is held already.
+  // Nothing if the user is not verified, or the id is held already.
   void hold(const UserKey& user, const TicketId& id);
-  // It has ended. Nothing if nobody holds it.
+  // The ticket or session has ended. Nothing if no user holds it.
   void release(const TicketId& id);
 
-  // How many it holds, and the newest `most` of them, the newest first.
+  // How many the user holds, and the newest `most` of them, the newest first.
   std::size_t count(const UserKey& user) const;
   std::vector<TicketId> list(const UserKey& user, std::size_t most) const;
-  // Who holds it: maybe nobody.
+  // The user that holds it; is_nobody() if none does.
   UserKey of(const TicketId& id) const;
 
  private:

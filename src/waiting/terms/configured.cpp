@@ -17,7 +17,7 @@ When when_of(config::WaitingWhen when) {
   return When::full;
 }
 
-// The key of the draw is the caller's to set.
+// The caller has to set the key of the draw.
 Start start_of(const config::WaitingRoom& settings) {
   Start start;
   if (const auto at = parse_time(settings.opening.at)) start.at = *at;
@@ -41,7 +41,7 @@ Tiers tiers_of(const config::WaitingRoom& settings) {
   return tiers;
 }
 
-// Without any nothing of this is compared.
+// Without resources all are equal, whatever their times (operator==).
 Resources resources_of(const config::WaitingRoom& settings) {
   const config::WaitingResources& configured = settings.resources;
   Resources resources;

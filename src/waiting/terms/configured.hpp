@@ -1,4 +1,4 @@
-// The terms that a route's configuration gives its waiting room.
+// The terms of a waiting room, made from its route's configuration.
 #pragma once
 
 #include <string_view>
@@ -10,17 +10,17 @@
 
 namespace spillway::waiting {
 
-// Without the key of a draw.
+// All but the key of a draw.
 Terms terms_of(const config::WaitingRoom& settings);
 
-// What its webhook is told of.
+// The events that its webhook gets.
 EventSet wanted_events(const config::WaitingRoom& settings);
 
 // In the order of Terms::tiers.
 std::vector<std::string_view> tier_names(const config::WaitingRoom& settings);
-// Of a priority that is none of them: as Tiers::number_of.
+// If no tier has this priority: as Tiers::number_of.
 std::string_view tier_name(const config::WaitingRoom& settings, Priority priority);
-// Of a name that is none of them, or empty: that of the lowest.
+// If the name is empty or that of no tier: the priority of the lowest tier.
 Priority priority_of(const config::WaitingRoom& settings, std::string_view tier);
 
 }  // namespace spillway::waiting

@@ -7,7 +7,7 @@ namespace spillway::waiting {
 namespace {
 
 constexpr int kLotBytes = 5;
-// An order has 20 bits below the milliseconds: lots fill so many milliseconds before the start.
+// An order has 20 bits below the milliseconds: lots fill this many milliseconds before the start.
 constexpr std::uint64_t kLotMilliseconds = 1U << 20;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The terms of one waiting room, from its configuration (which checks the ranges).
+// The terms of one waiting room: limits, times, tiers; from its configuration, which checks ranges.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace spillway::waiting {
 
-// When visitors have to wait at all.
+// When visitors have to wait.
 enum class When : std::uint8_t {
-  full,       // while there is no room, or somebody waits
+  full,       // while no further session may begin, or other visitors wait
   always,     // each visitor gets a ticket, also if it is called at once
-  overloaded  // from when the upstream is overloaded, or there is no room
+  overloaded  // from when the upstream is overloaded, or no further session may begin
 };
 
-// A place that is kept while its visitor is away: a reservation.
+// Reservations: places that are kept while their visitors are away.
 struct ReserveTerms {
-  Milliseconds keep{0};    // from when it was last heard of; 0: there are none
-  Milliseconds claim{0};   // once called it has this long to come
-  bool anonymous = false;  // visitors without a verified user may have one, too
+  Milliseconds keep{0};    // since the visitor's last request; 0: no reservations
+  Milliseconds claim{0};   // time to come after the call
+  bool anonymous = false;  // also for visitors without a verified user
 
   bool is_on() const { return keep > Milliseconds(0); }
   bool operator==(const ReserveTerms&) const = default;
@@ -37,15 +37,15 @@ struct Terms {
   std::uint32_t per_minute = 0;         // sessions that begin within any 60 s; 0: no cap
   Milliseconds session_ttl{3'600'000};  // a session ends after this, used or not
   Milliseconds idle{300'000};           // a session ends after this without use
-  // What a session is believed to last until calls have shown it; none: idle, 30 s at most, until
-  // sessions show it (shown_stay.hpp).
+  // How long a session is assumed to last until calls have shown it; none: `idle`, 30 s at most,
+  // until sessions show it (shown_stay.hpp).
   std::optional<Milliseconds> expected_stay{};
-  Milliseconds claim{120'000};          // who is called has this long to come
-  std::uint32_t claim_extensions = 10;  // how often it may have as long again
-  Milliseconds abandon{300'000};        // who is not heard of for this long loses its place
+  Milliseconds claim{120'000};          // time to come after the call
+  std::uint32_t claim_extensions = 10;  // how often that time may be extended by as much again
+  Milliseconds abandon{300'000};        // a ticket is removed after this without a request
   Milliseconds max_wait{1'800'000};     // no more tickets than are called within this
-  Milliseconds shortest_poll{5'000};    // told to those at the front
-  Milliseconds longest_poll{30'000};    // told to those at the end
+  Milliseconds shortest_poll{5'000};    // sent to visitors at the front
+  Milliseconds longest_poll{30'000};    // sent to visitors at the end
   std::uint32_t max_tickets = 100'000;  // waiting or called, 1 to 10^7
   std::uint32_t per_user = 1;           // tickets and sessions of a verified user; 0: no limit
   std::uint32_t attempts = 3;           // calls that a ticket may miss, and entries that may fail

@@ -1,8 +1,8 @@
-// Values as bytes and back: what several proxies tell each other of a waiting room, and the whole
-// of it. Numbers in little-endian order, sequences with their length before.
+// Serialisation: values to bytes and back, for the changes that proxies exchange about a shared
+// waiting room and for its whole state. Numbers are little-endian; the length precedes a sequence.
 //
-// A class tells its parts in a static member, which writes and reads alike, and which may be
-// private with `friend struct Archived`:
+// A class lists its members in a static function, which serves both writing and reading. It may be
+// private, with `friend struct Archived`:
 //
 //     template <class Self, class Archive>
 //     static void fields(Self& self, Archive& archive) { archive(self.first, self.second); }
@@ -78,7 +78,7 @@ struct Shape<std::chrono::time_point<C, D>> : Shape<void> {
 template <class T>
 inline constexpr bool is_number = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-// As wide as the number; a size_t and a bool alike on every machine.
+// As wide as the number; size_t and bool have the same width on every machine.
 template <class T>
 constexpr auto bits_of(T value) {
   if constexpr (std::is_enum_v<T>)
@@ -145,7 +145,7 @@ class ArchiveWriter {
   std::string bytes_;
 };
 
-// Of bytes that are not what was written all is zero from there on, and it is not sound.
+// If the bytes are malformed, all values from there on are zero and is_sound() is false.
 class ArchiveReader {
  public:
   static constexpr bool kReads = true;
@@ -158,7 +158,7 @@ class ArchiveReader {
   }
   bool is_sound() const { return is_sound_; }
   void refuse() { is_sound_ = false; }
-  // Nothing is left over either.
+  // Sound, and no bytes are left over.
   bool is_done() const { return is_sound_ && rest_.empty(); }
 
  private:
@@ -175,7 +175,7 @@ class ArchiveReader {
     rest_.remove_prefix(sizeof(Bits));
     return detail::from_bits<T>(static_cast<Bits>(bits));
   }
-  // Each element takes a byte at least.
+  // Each element takes at least one byte.
   std::size_t length() {
     const auto length = number<std::uint32_t>();
     if (length > rest_.size()) is_sound_ = false;

@@ -1,7 +1,7 @@
-// The ticket of one visitor, and the words for what becomes of it.
+// The ticket of one visitor, and the enumerations for what happens to it.
 //
-// A stamp, a ticket and a pass of the same visitor have the same id. An id may look; only the
-// signed token that carries it may enter or cancel, which is the caller's to check.
+// A stamp, a ticket and a pass of the same visitor have the same id. An id is enough to look; only
+// the signed token that carries it may enter or cancel, which the caller has to check.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace spillway::waiting {
 
-// Wall-clock time, since it is written into tokens. The caller sees to it that it never steps back
+// Wall-clock time, since it is written into tokens. The caller makes sure that it never steps back
 // within a process.
 using Time = std::chrono::sys_time<Milliseconds>;
 
@@ -39,45 +39,45 @@ struct TicketId {
 std::string to_text(const TicketId& id);
 std::optional<TicketId> parse_ticket_id(std::string_view text);
 
-// Of those that have ended: RecentlyEnded.
+// For tickets that have ended: RecentlyEnded.
 enum class TicketState : std::uint8_t {
   waiting,     // in line
   processing,  // called: may claim a session until View::claim_until
   fulfilled    // has a session
 };
 
-// Why a visitor waits longer than it looked.
+// Why a visitor waits longer than first announced.
 enum class Why : std::uint8_t {
   none,
-  paused,       // the operator lets nobody be called
-  higher_tier,  // visitors of a higher tier have come: its position has risen
-  returned,     // visitors before it in its own tier have come back: likewise
+  paused,       // the operator has paused calls
+  higher_tier,  // visitors of a higher tier have come: its position number has risen
+  returned,     // visitors before it in its own tier have come back: the same
   busy,         // the upstream is overloaded
-  early,        // nobody is called before Terms::start
-  lot,          // likewise, and places are drawn then
-  slower        // entry goes slower than when it was told how long it waits
+  early,        // no calls before Terms::start
+  lot,          // the same, and places are drawn then
+  slower        // entry is slower than when its wait was last announced
 };
-// In reports, and of the page's texts.
+// For reports, and a key of the page's texts.
 std::string_view name(Why why);
 
 // Why a ticket or a session ended.
 enum class Ended : std::uint8_t {
-  cancelled,     // either: it left by itself
-  abandoned,     // ticket: not heard of for Terms::abandon
-  not_claimed,   // ticket: called Terms::attempts times, and never came
+  cancelled,     // either: its visitor left
+  abandoned,     // ticket: no request for Terms::abandon
+  not_claimed,   // ticket: called Terms::attempts times, and its visitor never came
   idle,          // session: not used for Terms::idle
   too_long,      // session: lasted Terms::session_ttl
   copied,        // session: its pass is used in two places
   removed,       // either: the operator cancelled it
   room_ended,    // ticket: the operator ended the waiting room
-  own_max_wait,  // ticket: it has waited as long as it said
-  no_resource    // ticket: nothing that is left could meet what it asks for
+  own_max_wait,  // ticket: it has waited for the maximum that its visitor gave
+  no_resource    // ticket: no remaining resource could meet its requirement
 };
 
 inline constexpr std::size_t kEndedCount = 10;
-// In metrics and reports.
+// Name in metrics and reports.
 std::string_view name(Ended why);
-// It ran out, and nobody decided it.
+// A timer ended it, not somebody's decision.
 bool is_expiry(Ended why);
 
 }  // namespace spillway::waiting

@@ -1,5 +1,5 @@
-// What has become of tickets, for those who want to be told: webhooks. Bounded: while nobody takes,
-// what comes beyond the bound is left out, and counted.
+// Events of tickets, queued for webhooks. Bounded: while the queue is full because nothing is taken
+// from it, further events are dropped and counted.
 #pragma once
 
 #include <algorithm>
@@ -29,18 +29,18 @@ struct TicketEvent {
   std::uint32_t position = 0;    // joined, position: 1 is the next; 0: not known
   Priority priority = 0;         // of its tier
   std::optional<Ended> cause{};  // expired, cancelled
-  std::string type{};            // of what it asks for, where resources are handed out
-  std::string resource{};        // that it has: called, fulfilled
+  std::string type{};            // the type it asks for, where resources are handed out
+  std::string resource{};        // called, fulfilled: the resource it has
   bool is_reserved = false;      // its place is a reservation
-  Milliseconds claim{0};         // called: to come within
-  std::string user{};            // reserved: whose it is, if that is verified; a JSON string
+  Milliseconds claim{0};         // called: how long it has to come
+  std::string user{};            // reserved: its user, if that is verified; a JSON string
 };
 
 class TicketEvents {
  public:
   static constexpr std::size_t kMost = 16'384;  // 2 MiB
 
-  // These are noted from now on. None: what is noted is forgotten, with its memory.
+  // Events to record from now on. If none: recorded events are discarded, and their memory freed.
   void want(const EventSet& events) {
     if (events == wanted_) return;
     wanted_ = events;
@@ -53,7 +53,7 @@ class TicketEvents {
   }
   bool wants(Event event) const { return wanted_[static_cast<std::size_t>(event)]; }
 
-  // Until then nothing is noted, and what was is kept.
+  // While hushed, no events are recorded; recorded ones are kept.
   void hush(bool is_hushed) { is_hushed_ = is_hushed; }
   void note(TicketEvent ticket_event) {
     if (is_hushed_ || !wants(ticket_event.event)) return;
@@ -63,7 +63,7 @@ class TicketEvents {
     }
     ring_[(first_ + size_++) % kMost] = std::move(ticket_event);
   }
-  // The oldest, in their order.
+  // The oldest `most` events, in their order.
   std::vector<TicketEvent> take(std::size_t most) {
     std::vector<TicketEvent> taken;
     for (; taken.size() < most && size_ > 0; --size_, first_ = (first_ + 1) % kMost)
@@ -75,7 +75,7 @@ class TicketEvents {
  private:
   EventSet wanted_{};
   bool is_hushed_ = false;
-  std::vector<TicketEvent> ring_;  // kMost, once any are wanted
+  std::vector<TicketEvent> ring_;  // kMost, once an event is wanted
   std::size_t first_ = 0;
   std::size_t size_ = 0;
   std::uint64_t lost_ = 0;

@@ -1,4 +1,4 @@
-// The tiers of a waiting room: who is called first, and what the others get in any case.
+// The tiers of a waiting room: the order in which they are called, and their guaranteed shares.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 
 namespace spillway::waiting {
 
-// The higher one goes first. It is written down and carried in tokens, not a tier's name or number:
-// so a reload may change the tiers while visitors wait.
+// The higher one goes first. The store and the tokens have this, not a tier's name or number, so
+// that a reload may change the tiers while visitors wait.
 using Priority = std::uint8_t;
 
 struct Tier {
   Priority priority = 0;
-  double share = 0;  // of the calls that it gets in any case, 0 to below 1
+  double share = 0;  // part of the calls that it is guaranteed, 0 to below 1
 
   bool operator==(const Tier&) const = default;
   template <class Self, class Archive>
@@ -25,7 +25,7 @@ struct Tier {
 
 inline constexpr std::size_t kMostTiers = 8;
 
-// The highest first, of different priorities.
+// The highest first; their priorities differ.
 struct Tiers {
   std::array<Tier, kMostTiers> list{};
   std::size_t count = 1;
@@ -38,13 +38,13 @@ struct Tiers {
 
   const Tier* begin() const { return list.data(); }
   const Tier* end() const { return list.data() + count; }
-  // Of a priority that none has: the next lower tier, or else the lowest.
+  // If no tier has this priority: the next lower tier, or else the lowest.
   std::size_t number_of(Priority priority) const {
     const auto* const found =
         std::find_if(begin(), end(), [&](const Tier& tier) { return tier.priority <= priority; });
     return std::min(static_cast<std::size_t>(found - begin()), count - 1);
   }
-  // 0: of none.
+  // 0 if no tier has this priority.
   double share_of(Priority priority) const {
     const auto* const found =
         std::find_if(begin(), end(), [&](const Tier& tier) { return tier.priority == priority; });

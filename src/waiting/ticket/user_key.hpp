@@ -1,5 +1,5 @@
-// A verified user of one waiting room, under a keyed hash: who it is cannot be told from this
-// without the key and its name.
+// A verified user of one waiting room, under a keyed hash: the user cannot be identified from it
+// without the key and the user's name.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace spillway::waiting {
 struct UserKey {
   std::array<std::uint8_t, 16> bytes{};
 
-  // A visitor of whom nothing is verified.
+  // The visitor has no verified user.
   bool is_nobody() const {
     return std::ranges::all_of(bytes, [](std::uint8_t byte) { return byte == 0; });
   }

@@ -1,4 +1,4 @@
-// Where a visitor goes back to after a form of the waiting page.
+// The address to which a visitor returns after it sent a form of the waiting page.
 #pragma once
 
 #include <string_view>
@@ -6,8 +6,8 @@
 namespace spillway::waiting {
 
 // Path and query of a Referer if it is of this host, else "/": never another site's address, and
-// never one that a browser could take for one ("//host", "/\host"). `host`: the request's Host.
-// Nothing in it can end a field line.
+// never one that a browser could take for one ("//host", "/\host"). `host`: the request's Host. The
+// result has no character that ends a field line.
 std::string_view return_path(std::string_view referer, std::string_view host);
 
 }  // namespace spillway::waiting

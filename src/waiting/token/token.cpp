@@ -26,7 +26,7 @@ std::uint8_t key_id(std::int64_t key, std::uint32_t secret) {
   return static_cast<std::uint8_t>(key + 64 * static_cast<std::int64_t>(secret - 1));
 }
 
-// How many keys of that secret came after the one of that id.
+// Number of keys of that secret between the one with that id and the current one.
 std::int64_t keys_since(std::uint8_t id, std::int64_t current, std::uint32_t secret) {
   return static_cast<std::uint8_t>(key_id(current, secret) - id);
 }
@@ -61,7 +61,7 @@ CarriedWish get_wish(std::span<const std::uint8_t> from) {
   return carried;
 }
 
-// What is in a token besides.
+// The optional parts of a token.
 struct Parts {
   bool user = false;
   bool wish = false;
@@ -69,8 +69,8 @@ struct Parts {
   std::size_t signed_bytes() const { return token_bytes(user, wish) - kSignature; }
 };
 
-// Of the kind, the signed bytes, and the room, whose name is last. The kind of those with a user,
-// and of those with a wish, is marked: no two of them read alike.
+// Covers the kind, the signed bytes, and the name of the room at the end. A user and a wish each
+// flip a bit of the kind, so that no two layouts have the same text.
 Sha256 signature(const HmacKey& key, char kind, Parts parts, std::span<const std::uint8_t> bytes,
                  std::string_view room) {
   std::array<char, 1 + kMostSigned + kLongestRoom> text;
@@ -95,7 +95,7 @@ void set_number(Token& token, std::uint32_t number) {
     token.priority = static_cast<Priority>(number);
 }
 
-// The half that is sent, the rest zero: to be compared in constant time.
+// The half that is sent, and zeros: for comparison in constant time.
 Sha256 half(const Sha256& whole) {
   Sha256 part{};
   std::copy_n(whole.begin(), 16, part.begin());

@@ -1,21 +1,21 @@
-// What a visitor carries: a stamp of its arrival, a ticket, or a pass; and what the form of a page
-// sends that takes the place it was offered. Signed (HMAC-SHA256, of
-// which 128 bits are sent) with the name of its waiting room, so that none counts in another one.
+// The signed tokens of a visitor: a stamp of its arrival, a ticket, or a pass; and the form field
+// that takes an offered place. Signed (HMAC-SHA256, of which 128 bits are sent) together with the
+// name of its waiting room, so that no token is valid in another one.
 //
 //     kind letter, base64url of: key 1, id 16, generation 4, time 6, user 0 or 16,
 //     wish 0 or 45, signature 16 bytes
 //
-// The key is named by its half day, and by the number of its secret, times 64: of two secrets and
-// three half days no two read alike.
+// The key's number is that of its half day, plus 64 times that of its secret: with two secrets and
+// three half days no two keys have the same one.
 //
-// The first bit of the generation is that of Carrier.
+// The first bit of the generation is the carrier's.
 //
-// The user is there if one was verified at the first contact, the wish in stamps and tickets of
-// waiting rooms that hand out resources. In place of the generation a stamp
-// and a ticket have the priority of their tier, and so does a pass of generation 0, with the second
-// bit. All are signed: no visitor can change them.
+// The user is present if one was verified at the first contact, the wish in stamps and tickets of
+// waiting rooms that hand out resources. Instead of the generation, a stamp and a ticket have the
+// priority of their tier; so has a pass of generation 0, with the second bit set. All are signed:
+// no visitor can change them.
 //
-// Whoever has the text has the place: it goes in a cookie or a header field, never in a URL.
+// Anyone with the text has the place, so it is sent in a cookie or a header field, never in a URL.
 #pragma once
 
 #include <algorithm>
@@ -37,12 +37,12 @@
 
 namespace spillway::waiting {
 
-// An offer is of the stamp with the same id, and good for nothing without it.
+// An offer belongs to the stamp with the same id, and is worthless without it.
 enum class TokenKind : char { stamp = 's', ticket = 't', pass = 'p', offer = 'o' };
 
-// How the proxy gave the token to the visitor. A pass in a cookie is renewed, and a copy of it is
-// known by its generation. A program without cookies may keep one token that came in a field: it is
-// valid for as long as the session. No token of a field is made from one of a cookie.
+// How the visitor got the token. A pass in a cookie is renewed, and a copy of it is detected by its
+// generation. A program without cookies may keep one token that it got in a header field: it is
+// valid for as long as the session. No token for a field is made from one in a cookie.
 enum class Carrier : std::uint8_t { cookie, field };
 
 struct Token {
@@ -51,23 +51,23 @@ struct Token {
   std::uint32_t generation = 0;  // of a pass
   Time time{};                   // stamp, ticket: arrival; pass: when this generation was issued
   Priority priority = 0;         // of a stamp, a ticket, or a pass of generation 0
-  UserKey user{};                // whose it is, if that is verified
+  UserKey user{};                // its verified user, if any
   std::optional<CarriedWish> wish{};  // where resources are handed out
-  // Read: a former key or secret signed it, whose time will be over while its visitor may still
-  // ask.
+  // Set by read(): a former key or secret signed it, which may expire before its visitor's last
+  // poll.
   bool is_worn = false;
   Carrier carrier = Carrier::cookie;
 
   bool operator==(const Token&) const = default;
-  // Not the carrier: it matters to the proxy that is asked, and to no log.
+  // Without the carrier, which matters to the proxy that is asked and not to the log.
   template <class Self, class Archive>
   static void fields(Self& self, Archive& archive) {
     archive(self.kind, self.id, self.generation, self.time, self.priority, self.user, self.wish);
   }
 };
 
-// The ticket of a stamp: its place goes by `joined`, which is later than the arrival where a draw
-// was over by then.
+// The ticket for a stamp: `joined` decides its place, which is later than the arrival if a draw was
+// over by then.
 inline Token ticket_of(const Token& stamp, Time joined) {
   Token ticket = stamp;
   ticket.kind = TokenKind::ticket;
@@ -76,7 +76,7 @@ inline Token ticket_of(const Token& stamp, Time joined) {
   return ticket;
 }
 
-// A pass of the same visitor, with what it has asked for.
+// A pass for the same visitor, with its wish.
 inline Token pass_of(const Token& token, std::uint32_t generation, Time issued) {
   const Priority priority = generation == 0 ? token.priority : Priority{0};
   Token pass{TokenKind::pass, token.id, generation, issued, priority, token.user, token.wish};
@@ -84,7 +84,7 @@ inline Token pass_of(const Token& token, std::uint32_t generation, Time issued) 
   return pass;
 }
 
-// The ticket of a pass of generation 0 that came late, which stands there.
+// The ticket for a pass of generation 0 that came late; `joined` decides its place.
 inline Token ticket_of_pass(const Token& pass, Time joined, Priority priority) {
   Token ticket{TokenKind::ticket, pass.id, 0, joined, priority, pass.user};
   ticket.carrier = pass.carrier;
@@ -93,12 +93,12 @@ inline Token ticket_of_pass(const Token& pass, Time joined, Priority priority) {
 
 // How long a stamp may be turned into a ticket.
 inline constexpr Milliseconds kStampLife{60000};
-// Where a place is only offered: its visitor may think about it. After kStampLife the place goes by
-// when it is taken.
+// The same if places are only offered: the visitor may take its time. After kStampLife the time at
+// which the place is taken decides it.
 inline constexpr Milliseconds kOfferLife{3600000};
 
-// The stamp of a place that is taken now: within kStampLife that of the arrival, later that of now,
-// and none after `life`.
+// The stamp for a place that is taken now: within kStampLife with the time of the arrival, later
+// with the present time, and none after `life`.
 inline std::optional<Token> arrival_of(Token stamp, Time now, Milliseconds life) {
   const Milliseconds age = now - stamp.time;
   if (age > life) return std::nullopt;
@@ -106,13 +106,13 @@ inline std::optional<Token> arrival_of(Token stamp, Time now, Milliseconds life)
   return stamp;
 }
 
-// What a visitor that waits for longer than a key is accepted is to carry from now on, signed anew.
+// The token, signed again, for a visitor that waits longer than its key is accepted.
 inline std::optional<Token> renewal_of(Token token) {
   if (!std::exchange(token.is_worn, false)) return std::nullopt;
   return token;
 }
 
-// The form's half of an offer: not the stamp itself, which no script of the site is to read.
+// The form's half of an offer: not the stamp itself, which no script of the site may read.
 inline Token offer_of(const Token& stamp) { return {TokenKind::offer, stamp.id, 0, stamp.time}; }
 
 inline constexpr std::size_t kUserBytes = 16;
@@ -123,15 +123,15 @@ constexpr std::size_t token_bytes(bool has_user, bool has_wish) {
 constexpr std::size_t token_text(bool has_user, bool has_wish) {
   return 1 + base64url_size(token_bytes(has_user, has_wish));
 }
-inline constexpr std::size_t kTokenText = token_text(false, false);  // with neither
+inline constexpr std::size_t kTokenText = token_text(false, false);  // without user and wish
 inline constexpr std::size_t kMostTokenBytes = token_bytes(true, true);
 inline constexpr std::size_t kMostTokenText = token_text(true, true);
 
-// Holds its characters itself.
+// Stores its characters within the object.
 class TokenText {
  public:
   TokenText() = default;
-  // At most kMostTokenText of them.
+  // At most kMostTokenText characters.
   explicit TokenText(std::string_view text) : size_(std::min(text.size(), kMostTokenText)) {
     std::copy_n(text.begin(), size_, characters_.begin());
   }
@@ -148,14 +148,14 @@ class TokenText {
   std::size_t size_ = 0;
 };
 
-// Signs and verifies. A key is used for half a day and accepted for a day more; keys are derived
-// from the secrets, so that nothing else is stored.
+// Signs and verifies tokens. A key is used for half a day and accepted for one more day; keys are
+// derived from the secrets, so that nothing else is stored.
 class TokenKeys {
  public:
   static constexpr std::chrono::hours kKeyUse{12};
   static constexpr std::int64_t kFormerKeys = 2;
-  // What a key signed in its first moment is accepted for so long, and is to be kept so long: it is
-  // signed anew in the last kKeyUse of that.
+  // A token signed at a key's first moment is accepted, and has to be kept, for this long; in the
+  // last kKeyUse of it the token is signed again.
   static constexpr Milliseconds kAccepted = kKeyUse * (kFormerKeys + 1);
 
   explicit TokenKeys(const TokenSecrets& secrets) : secrets_(secrets) {}
@@ -164,15 +164,15 @@ class TokenKeys {
   const TokenSecrets& secrets() const { return secrets_; }
 
   TokenText write(const Token& token, std::string_view room, Time now) const;
-  // nullopt for all that write() did not write for that waiting room within those keys' time:
+  // nullopt for any text that write() did not make for that waiting room within those keys' time:
   // verified before any of it is read.
   std::optional<Token> read(std::string_view text, std::string_view room, Time now) const;
 
-  // Of Start::draw: the same for the same room and start as long as the lasting secret is kept.
+  // The key of Start::draw: fixed for a room and a start as long as the lasting secret is kept.
   HmacKey draw_key(std::string_view room, Time start) const;
 
-  // Of a user by that name, as `source` says, a letter: users of two sources are two. The same as
-  // long as the lasting secret is kept, and another one in another room.
+  // The key of a user by name and `source`, a letter: the same name from two sources is two users.
+  // Fixed as long as the lasting secret is kept; another one in each room.
   UserKey user_key(std::string_view room, char source, std::string_view name) const;
 
  private:

@@ -1,5 +1,5 @@
 // The secrets of visitors' tokens: one signs, and after its replacement the former one is still
-// accepted, so that nobody loses a place. After a leak both can be replaced at once.
+// accepted, so that no visitor loses its place. After a leak both can be replaced at once.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 namespace spillway::waiting {
 
 struct TokenSecrets {
-  // No token is accepted for longer: TokenKeys::kAccepted.
+  // No token is accepted for longer than this: TokenKeys::kAccepted.
   static constexpr Milliseconds kOverlap = std::chrono::hours(36);
 
-  std::uint32_t number = 1;       // of the newest; a token says by which one it is signed
+  std::uint32_t number = 1;       // of the newest; a token names the one that signed it
   HmacKey newest{};               // accepted at once
-  Time since{};                   // it signs from then on
-  std::optional<HmacKey> former;  // it signs until then, and is accepted for kOverlap more
-  // Of users' keys and of draws: it stays when the others are replaced, so that a user with a place
-  // gets no second one, and a draw keeps its order.
+  Time since{};                   // the newest secret signs from then on
+  std::optional<HmacKey> former;  // signs until then, and is accepted for kOverlap more
+  // For users' keys and draws. A gradual replacement keeps it, so that a user with a place gets no
+  // second one, and a draw keeps its order.
   HmacKey lasting{};
 
   Time former_until() const { return since + kOverlap; }
@@ -33,7 +33,7 @@ inline TokenSecrets first_secrets(const HmacKey& secret) {
   return {.newest = secret, .former = {}, .lasting = secret};
 }
 
-// Once the former one is accepted no more.
+// After the end of the former one's acceptance.
 inline TokenSecrets without_former(TokenSecrets secrets) {
   secrets.former.reset();
   return secrets;
@@ -41,7 +41,7 @@ inline TokenSecrets without_former(TokenSecrets secrets) {
 
 enum class Replacement : std::uint8_t {
   gradual,  // the former secret is accepted as long as a token of it may be needed
-  at_once   // no token of before counts any more
+  at_once   // no earlier token is valid any more
 };
 
 struct SecretChange {
@@ -49,8 +49,8 @@ struct SecretChange {
   HmacKey secret{};  // random
 };
 
-// `since`: it signs from then on. nullopt: the last replacement is under way, and a third secret
-// would make the tokens of the first void.
+// `since`: the new secret signs from then on. nullopt: the last replacement is still under way, and
+// a third secret would invalidate the tokens of the first.
 inline std::optional<TokenSecrets> replaced(const TokenSecrets& secrets, const SecretChange& change,
                                             Time now, Time since) {
   if (change.how == Replacement::at_once)
