@@ -98,7 +98,7 @@ struct AdminServer::Server {
 
   config::Admin config;
   AdminSource source;
-  int reloads = 0;  // awaited
+  int reloads = 0;  // for which requests wait
   // Connections that wait for their peer, in each list the longest wait first.
   struct Waiting {
     boost::beast::tcp_stream* stream;

@@ -1,10 +1,10 @@
 // Reads requests for the pages of deferred requests: their paths, the query of GET /jobs, and the
 // bodies of POST /jobs/replay and POST /jobs/purge.
 //
-// A filter's members are the same in a query and in a body: state, route, cause, and the times (RFC
-// 3339) accepted_from, accepted_before, ended_from, ended_before. A body may name one job instead:
-// id. Members that are unknown or given twice are refused, since a misspelt filter would act on
-// everything.
+// A filter's members are the same in a query and in a body: state, route, cause, and the times
+// (RFC 3339) accepted_from, accepted_before, ended_from, ended_before. A body may name one job
+// instead: id. Members that are unknown or given twice are refused, since a misspelt filter would
+// act on everything.
 #pragma once
 
 #include <chrono>

@@ -76,7 +76,7 @@ class AbandonedCall final : public Swept {
   AbandonedCall(Services& services, AbandonedRequest request);
   ~AbandonedCall();
 
-  // The request's slot goes back once its upstream has ended it.
+  // The request's slot is released once its upstream has ended the request.
   static void begin(Services& services, AbandonedRequest request);
 
   // Owned:

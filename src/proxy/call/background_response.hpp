@@ -31,8 +31,8 @@ using OnContent = std::function<Wanted(std::string_view)>;
 // Reads the body of the response whose head `call` has read.
 Task<BackgroundRead> read_in_background(Parking& parking, const RequestContext& request,
                                         UpstreamCall& call, const OnContent& on_content);
-// For a body that is not wanted, instead: reads what comes until then, so that the connection can
-// be reused. True: the body is complete. If it is not, that is held against no server.
+// Instead, for a body that is not wanted: reads until then, so that the connection can be reused.
+// True: the body is complete. If it is not, that is held against no server.
 Task<bool> read_rest_until(Parking& parking, const RequestContext& request, UpstreamCall& call,
                            TimePoint until);
 // After read_in_background() has failed: if the body has stalled, reads the rest of it, for as long

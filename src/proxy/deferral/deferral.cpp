@@ -175,7 +175,7 @@ Task<Answer> Deferral::write_down(std::optional<Fault> refused) {
   co_return DeferredRequest{};
 }
 
-// A request that waited for no result, and is to be kept if it is not deferred.
+// A request that expired while it waited, and is to be kept if it is not deferred.
 bool Deferral::is_letter(const Fault& fault) const {
   return defer() != nullptr && fault.outcome == Outcome::expired &&
          request_.upstream().dead_letters.is_enabled() && has_form_to_defer();

@@ -97,7 +97,7 @@ bool Exchange::take_stale_instead(const Fault& fault) {
 }
 
 // If its rule degrades, a stored response or else the fallback replaces any refusal, in any state:
-// by a rule or the gate, after a wait for no result, for an open circuit or a lack of descriptors.
+// by a rule or the gate, after a wait without result, for an open circuit or a lack of descriptors.
 // nullopt: the request is refused.
 std::optional<Answer> Exchange::instead_of_refusal(const Fault& fault) {
   if (!is_refusal(fault) || request_.is_own || request_.is_shadow()) return std::nullopt;

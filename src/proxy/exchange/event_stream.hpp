@@ -44,7 +44,7 @@ class EventStream {
     if (parts_.connection) parts_.connection->retire();
   }
 
-  // Relays until it ends. The session decides what becomes of the client's connection.
+  // Relays until it ends. The session decides what happens to the client's connection.
   Task<> run();
   // For the sweep: records the server's success once due, which also unpins the configuration, and
   // reports as Exchange::report_stay() does. true: the stream is to end; wake it.

@@ -111,7 +111,7 @@ class Http1Session final : public ClientSession, public Swept {
     std::size_t content = 0;   // that many bytes at the end of `pending` are content
     unsigned status = 0;
     bool is_own = false;      // a problem or the route's fallback
-    bool is_relayed = false;  // the upstream's: it has started once bytes of it have gone
+    bool is_relayed = false;  // the upstream's: no status until bytes of it have gone
     bool is_final = false;
     bool has_started = false;
     std::uint64_t body_bytes = 0;

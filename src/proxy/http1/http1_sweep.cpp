@@ -29,8 +29,8 @@ void Http1Session::wake_if_late(TimePoint now) {
   }
 }
 
-// Sets how fast the client has to be to keep its slot, by how scarce slots are now. Returns that if
-// others wait for the slot while the slot waits for its client.
+// Sets how fast the client has to be to keep its slot, by how scarce slots are now. Returns the
+// load if others wait for the slot while the slot waits for its client.
 std::optional<resilience::SlotLoad> Http1Session::update_slot_terms(TimePoint now) {
   if (!exchange_) return std::nullopt;
   RequestBody& body = exchange_->body();

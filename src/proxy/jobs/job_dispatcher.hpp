@@ -71,8 +71,8 @@ class JobDispatcher {
   void pause(const std::string& route, TimePoint now, TimePoint until);
   // A job of the route was refused: RouteCapacity::refused().
   void refused(const std::string& route, TimePoint now, TimePoint until);
-  // A job got no slot. After a wait for no result another proxy may take it, or it has kept jobs
-  // waiting that have to be alone; if neither is so it waits again.
+  // A job got no slot. If it waited for one, another proxy may take it, or it has kept others
+  // waiting that have to be alone; if there are no such proxies or jobs it waits again.
   void rest(const store::Settle& settle, TimePoint now, jobs::NoSlot how);
   // The jobs in hand were given back, and the registration ended.
   void left();

@@ -312,7 +312,7 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
   for (StoreCall* const call : batch) answer(*call);
 }
 
-// Pauses the route of a job that could not be sent, or was refused: jobs would return at once.
+// Pauses the route of a job that could not be sent, or was refused: its jobs would return at once.
 void JobQueue::hold_back(const StoreCall& call, TimePoint now) {
   if (!call.pauses_route && !call.refused_for && !call.no_slot) return;
   const std::string* const route = dispatcher_.route_of(call.as<store::Settle>());

@@ -8,8 +8,8 @@
 // Idle connections are watched for input: end-of-file, a reset or stray bytes remove one from the
 // pool at once. Over all workers at most `idle_connections` are idle, and busy + idle never exceed
 // concurrency + workers x servers: idle sockets must not occupy all threads of a backend that has
-// one per connection. With an automatic limit, none is kept beyond the most slots of the last ten
-// seconds plus those spare ones. Worker thread only, except ConnectionBudget.
+// one per connection. With an automatic limit, none is kept beyond what the most slots of the last
+// ten seconds need, plus those spare ones. Worker thread only, except ConnectionBudget.
 #pragma once
 
 #include <boost/intrusive/list.hpp>

@@ -293,8 +293,8 @@ void Sweep::end_silent(TimePoint now, std::size_t& giving_way) {
   }
 }
 
-// Too few are idle or silent: other connections end with their next response, as many as clients
-// wait, in the order in which they respond. If more clients ask than there are places, a new
+// Too few are idle or silent: other connections end with their next response, in the order in which
+// they respond, one for each waiting client. If more clients ask than there are places, a new
 // connection passes on its place with its first response, so that a newcomer waits for a few of
 // these and not for a client that keeps its connection between requests.
 //

@@ -6,7 +6,7 @@
 // their deadline, detects clients that left, closes connections idle for longer than
 // idle_timeout_ms. While clients wait to be accepted it closes as many idle connections, or
 // connections of silent clients (silence.hpp); if these are too few, lets connections end with
-// their next response. Every second: frees what a burst has left in the pools.
+// their next response. Every second: frees memory that a burst has left in the pools.
 #pragma once
 
 #include <poll.h>

@@ -39,7 +39,7 @@ class Descriptor {
   int descriptor_;
 };
 
-// An object that the worker has started has ended.
+// Destroys an object that the worker has started and that has ended.
 template <class T>
 void dispose(SweptLists::List<T>& list, T& object) {
   list.erase_and_dispose(list.iterator_to(object), std::default_delete<T>());

@@ -123,7 +123,7 @@ class Admission {
   Milliseconds retry_after();
   // The Retry-After that is sent to the client; for a shed request, a booked time of return.
   Milliseconds book_return(const Fault& fault);
-  // The wait that was predicted when the request, shed since, arrived at the gate.
+  // The wait that was predicted for a shed request when it arrived at the gate.
   std::optional<Duration> predicted_wait(const Fault& fault) const;
   // The record, complete for the access log.
   const overload::DecisionRecord& complete_record();

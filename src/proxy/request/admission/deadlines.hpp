@@ -40,7 +40,7 @@ class Deadlines {
                   http::ForwardedRequest& with, DeadlineTexts& texts) const;
 
  private:
-  TimePoint response_deadline_ = kNever;  // the request's deadline, if that bounds the head's wait
+  TimePoint response_deadline_ = kNever;  // the request's deadline, if it ends the wait for a head
   TimePoint response_due_ = kNever;       // when the response must have ended
 };
 

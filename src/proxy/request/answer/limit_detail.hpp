@@ -1,5 +1,5 @@
-// The sentence of a fault that names the configured limit, and its value, that the request
-// exceeds.
+// A fault's sentence that names the configured limit which the request exceeds, and the value of
+// that limit.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The client to whose share of a common limit a request counts: buffered bytes, tunnels and event
-// streams, jobs.
+// The client against whose share of a common limit a request counts: buffered bytes, tunnels and
+// event streams, jobs.
 #pragma once
 
 #include <optional>
