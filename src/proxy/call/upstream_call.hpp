@@ -140,7 +140,7 @@ class UpstreamCall {
     // Since then the upstream has the whole request and works on it.
     std::optional<TimePoint> at_work_since;
     std::optional<TimePoint> late_until;  // it has timed out; a late response is awaited until then
-    std::optional<TimePoint> held_until;  // the same time, after that wait has ended
+    std::optional<TimePoint> held_until;  // the same time, kept after that wait has ended
     std::size_t received = 0;             // bytes of the response's head in the block
     bool sent_any = false;                // any byte of the request
     Head head = Head::none;
