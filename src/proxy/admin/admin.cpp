@@ -39,7 +39,7 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 
 constexpr int kMaxConnections = 64;
-constexpr int kMaxReloads = 4;  // awaited at a time: the other pages need connections too
+constexpr int kMaxReloads = 4;  // at a time: other pages need connections too
 constexpr std::uint32_t kMaxHead = 8192;
 constexpr std::uint64_t kMaxBody = 65536;
 constexpr std::size_t kReadAhead = 4096;  // body bytes read with the head
@@ -98,15 +98,15 @@ struct AdminServer::Server {
 
   config::Admin config;
   AdminSource source;
-  int reloads = 0;  // awaited
-  // Connections that wait for their peer, the first of each list for longest.
+  int reloads = 0;  // for which requests wait
+  // Connections that wait for their peer, in each list the longest wait first.
   struct Waiting {
     boost::beast::tcp_stream* stream;
     bool is_closed = false;
   };
   using WaitingList = std::list<Waiting>;
-  WaitingList silent;  // for a request, or for the end of the connection
-  WaitingList taking;  // until a response has been taken
+  WaitingList silent;  // for a request, or for the connection to end
+  WaitingList taking;  // for the client to take a response
   // They outlive io, whose destructor ends the coroutines that use them.
   int connections = 0;
   AdminJobs jobs;
@@ -156,9 +156,9 @@ asio::awaitable<void> AdminServer::Server::accept() {
   }
 }
 
-// Closes the connection that has been silent for longest, or else the one that has been taking a
-// response for longest. Neither needs a token, so that without this a few clients would lock out
-// /readyz. False: the answers of all are still being made.
+// Closes the connection that has been silent longest, or else the one that has been taking a
+// response longest. Neither needs a token, so without this a few clients could lock out /readyz.
+// False: the responses of all connections are still being made.
 bool AdminServer::Server::make_room() {
   for (WaitingList* const list : {&silent, &taking}) {
     for (Waiting& one : *list) {
@@ -244,7 +244,7 @@ asio::awaitable<AdminResponse> AdminServer::Server::page(const AdminRequest& req
   co_return made;
 }
 
-// The timer serves as an event: it never expires, but is cancelled when the reload has ended.
+// The timer serves as an event: it never expires, but is cancelled when the reload ends.
 asio::awaitable<ReloadResult> AdminServer::Server::reload() {
   struct Attempt {
     explicit Attempt(asio::io_context& io) : over(io, asio::steady_timer::time_point::max()) {}
@@ -293,7 +293,7 @@ bool AdminServer::start_unless_drained() {
   PortUse use = PortUse::another;
   if (error == asio::error::address_in_use) use = port_use(server_->endpoint());
   if (use == PortUse::draining_process) return false;
-  if (use == PortUse::nothing) error = server_->try_to_bind();  // it has just ended
+  if (use == PortUse::nothing) error = server_->try_to_bind();  // that process has just ended
   if (error) {
     const config::Admin& config = server_->config;
     throw std::runtime_error("cannot listen for the admin on " +

@@ -1,14 +1,14 @@
-// The admin HTTP server: /metrics, /healthz, /readyz, /state, /config and an index page, what the
-// operator does with deferred requests (admin_jobs.hpp) and with waiting rooms (admin_rooms.hpp),
-// and two more endpoints that change something, POST /reload and POST /cache/purge.
+// The admin HTTP server: /metrics, /healthz, /readyz, /state, /config and an index page, the
+// operator's pages of deferred requests (admin_jobs.hpp) and waiting rooms (admin_rooms.hpp), and
+// two more endpoints that change something, POST /reload and POST /cache/purge.
 //
-// Runs on a thread of its own, so that a large scrape delays neither a request nor a control tick.
-// At most 64 connections: one more takes the place of the one that has been silent for longest, or
-// else of the one that has been taking a response for longest; a request head, body or response
-// that takes longer than 5 s closes its connection. With a token configured every page but /healthz
-// and /readyz requires it (RFC 6750). Without one (only possible on a loopback address) the Host
-// must be a loopback name: this prevents DNS rebinding, by which a web page in the operator's
-// browser could read these pages.
+// Runs on its own thread, so that a large scrape delays neither a request nor a control tick. At
+// most 64 connections: another one replaces the one that has been silent longest, or else the one
+// that has been taking a response longest; a request head, body or response that takes longer than
+// 5 s closes its connection. With a token configured every page but /healthz and /readyz requires
+// it (RFC 6750). Without one (only possible on a loopback address) the Host must be a loopback
+// name: this prevents DNS rebinding, by which a web page in the operator's browser could read these
+// pages.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -30,12 +30,12 @@ struct AdminSource {
   std::function<std::string()> metrics;  // Prometheus text
   std::function<std::string()> state;    // JSON
   std::function<std::string()> config;   // JSON
-  // Why no traffic should be sent here, e.g. "draining"; empty when ready. Other pages are served
-  // while it is suspended.
+  // Why no traffic should be sent here, e.g. "draining"; empty if ready. While it is suspended
+  // other pages are served.
   std::function<boost::asio::awaitable<std::string>()> not_ready_reason;
   // Removes responses from the caches.
   std::function<cache::PurgeResult(const cache::PurgeRequest&)> purge;
-  // Starts a reload; the callback runs on another thread when it has ended.
+  // Starts a reload; when that has ended the callback runs, on another thread.
   std::function<void(ReloadDone)> reload = {};
   JobsSource jobs = {};
   RoomsSource rooms = {};
@@ -48,9 +48,9 @@ class AdminServer {
   AdminServer(const AdminServer&) = delete;
   AdminServer& operator=(const AdminServer&) = delete;
 
-  // Binds and serves. Throws std::runtime_error naming the address when it cannot bind.
+  // Binds and serves. Throws std::runtime_error naming the address if it cannot bind.
   void start();
-  // The same; false, without effect, if a Spillway that drains has the port: try again.
+  // The same; false, without effect, if a draining Spillway has the port: try again.
   bool start_unless_drained();
   // The listening port, chosen by the system if the configured one is 0. 0 before start() and after
   // stop().

@@ -53,8 +53,8 @@ std::optional<std::string_view> bearer(std::string_view authorization) {
   return authorization;
 }
 
-// True for localhost, 127.0.0.0/8 and ::1, each with or without a port; nothing else may stand
-// there.
+// True for localhost, 127.0.0.0/8 and ::1, each with or without a port, and for nothing
+// else.
 bool names_loopback(std::string_view authority) {
   if (!spillway::http::valid_authority(authority)) return false;
   std::string_view host = spillway::http::without_port(authority);

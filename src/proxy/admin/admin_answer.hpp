@@ -1,4 +1,4 @@
-// Admin requests to responses: routing, access control, pages. No I/O: AdminServer reads and
+// From admin requests to responses: routing, access control, pages. No I/O: AdminServer reads and
 // writes.
 #pragma once
 
@@ -11,18 +11,18 @@
 
 namespace spillway::proxy {
 
-// The part that answers a request. `token` is empty when none is configured.
+// The part that answers a request. `token` is empty if none is configured.
 enum class AdminPart : std::uint8_t {
-  pages,   // admin_answer(), also what is not allowed
+  pages,   // admin_answer(), including requests that are not allowed
   reload,  // an authorized POST /reload: the caller reloads, then sends reload_page()
   jobs,    // AdminJobs: an authorized request for a page of deferred requests
-  rooms,   // AdminRooms: the same of waiting rooms
+  rooms,   // AdminRooms: the same for a page of waiting rooms
 };
 AdminPart part_for(const AdminRequest& request, std::string_view token);
 
 AdminResponse reload_page(const ReloadResult& result);
 
-// Suspends only where `source` does. The arguments must outlive it.
+// Suspends only where `source` does. The arguments must outlive the coroutine.
 boost::asio::awaitable<AdminResponse> admin_answer(const AdminRequest& request,
                                                    std::string_view token,
                                                    const AdminSource& source);

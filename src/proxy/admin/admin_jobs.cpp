@@ -21,7 +21,7 @@ using beast_http::status;
 namespace {
 
 constexpr std::size_t kShownIds = 1000;
-// Cancels that wait for another proxy at a time, so that they do not take all connections.
+// The most cancels that wait for another proxy at a time, so that they do not take all connections.
 constexpr std::int64_t kMostPausing = 16;
 
 AdminResponse not_executed(StoreDesk::Result result) {
@@ -46,7 +46,7 @@ bool is_paused(const jobs::JobView& job, const std::optional<std::set<std::strin
   return routes && jobs::waits(job.progress.state) && !routes->contains(job.lane.route);
 }
 
-// All that a replay says of its jobs; those of a dry run would be replayed.
+// The page for replayed jobs; in a dry run, for those that would be replayed.
 AdminResponse replay_page(bool is_dry_run, const std::vector<jobs::JobId>& replayed) {
   nlohmann::ordered_json ids = nlohmann::ordered_json::array();
   for (std::size_t n = 0; n < std::min(replayed.size(), kShownIds); ++n)
@@ -54,7 +54,7 @@ AdminResponse replay_page(bool is_dry_run, const std::vector<jobs::JobId>& repla
   return json_page({{"dry_run", is_dry_run}, {"count", replayed.size()}, {"jobs", std::move(ids)}});
 }
 
-// Of a step; nullopt: it was a dry run, or changed nothing and is one of several.
+// The count of one step; nullopt: it was a dry run, or changed nothing and is one of several.
 template <class Change>
 std::optional<std::uint64_t> count_of(const Change& step, std::uint64_t count) {
   const bool is_only_one = !step.after && !step.next;
@@ -62,7 +62,7 @@ std::optional<std::uint64_t> count_of(const Change& step, std::uint64_t count) {
   return count;
 }
 
-// How many jobs a replay or purge changed; nullopt: there is nothing to say of it.
+// How many jobs a replay or purge changed; nullopt: there is nothing to report.
 std::optional<std::uint64_t> changed_by(const store::Command& command) {
   if (const auto* const replay = std::get_if<store::Replay>(&command))
     return count_of(*replay, replay->jobs.size());
@@ -188,9 +188,9 @@ AdminJobs::Page AdminJobs::cancel(jobs::JobId id, std::string client) {
   co_return json_page({{"id", jobs::to_text(id)}, {"state", "cancelled"}});
 }
 
-// Step by step, as the store looks at them (store::kMostLookedAt).
+// In steps, each as large as the store searches at once (store::kMostLookedAt).
 AdminJobs::Page AdminJobs::replay(JobsChange what, std::string client) {
-  // So that not even the last one expires before it is due.
+  // So that even the last job does not expire before it is due.
   const std::chrono::milliseconds usual = (source_.ttl ? source_.ttl() : std::chrono::hours(24)) +
                                           what.delay + what.spacing * (what.limit - 1);
   store::Replay step{.filter = what.filter,
@@ -230,8 +230,8 @@ AdminJobs::Page AdminJobs::purge(JobsChange what, std::string client) {
   co_return json_page({{"dry_run", what.is_dry_run}, {"count", purged}});
 }
 
-// A line for the first try, and one for the nth that found it cancelled meanwhile, as the other
-// proxy was told to.
+// One audit line for the first try, and one for the nth if it found that the job was meanwhile
+// cancelled, as the other proxy was asked to do.
 StoreDesk::Then AdminJobs::cancel_audited(jobs::JobId id, std::string client, std::size_t n) const {
   observe::JobChange change{observe::JobChange::Kind::cancelled, std::move(client), {}, 0};
   change.filter.id = id;

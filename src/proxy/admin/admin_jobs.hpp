@@ -1,10 +1,10 @@
 // The admin pages of deferred requests:
 //
-//     GET  /jobs               those that match a filter, in pages
-//     GET  /jobs/{id}          one of them: head, first bytes of the body, every attempt
-//     POST /jobs/{id}/cancel   cancels one that has not begun
-//     POST /jobs/replay        lets dead and expired ones wait again
-//     POST /jobs/purge         deletes some that have ended
+//     GET  /jobs               jobs that match a filter, in pages
+//     GET  /jobs/{id}          one job: head, first bytes of the body, every attempt
+//     POST /jobs/{id}/cancel   cancels a job that has not begun
+//     POST /jobs/replay        queues dead and expired jobs again
+//     POST /jobs/purge         deletes jobs that have ended
 //
 // Replay and purge are dry runs unless the body says otherwise. job_query.hpp has the members of
 // queries and bodies, docs/openapi.yaml all answers.
@@ -25,16 +25,16 @@
 
 namespace spillway::proxy {
 
-// What these pages need of the process.
+// What these pages need from the process.
 struct JobsSource {
   // Empty: there is no store (no route has `defer`, nor is there a store with jobs of others).
   StoreDesk::Submit submit = {};
-  // A cancel, replay or purge was executed that was no dry run. On the store's thread.
+  // A cancel, replay or purge was executed, other than a dry run. On the store's thread.
   std::function<void(const observe::JobChange&)> changed = {};
-  // How long a replayed job may wait, if the request does not say. On the admin thread.
+  // How long a replayed job may wait if the request does not say. On the admin thread.
   std::function<std::chrono::milliseconds()> ttl = {};
-  // The names of the routes with `defer`; jobs of others wait until theirs is there again. Empty:
-  // all there are. On the admin thread.
+  // The names of the routes with `defer`; jobs of other routes wait until theirs is back. Empty
+  // function: all routes. On the admin thread.
   std::function<std::set<std::string>()> routes = {};
 };
 
@@ -44,9 +44,9 @@ class AdminJobs {
 
   using Page = boost::asio::awaitable<AdminResponse>;
 
-  // The response to a request of an authorized client at this address. The request must outlive it.
+  // The response to a request of an authorized client at this address. `request` must outlive it.
   Page answer(const AdminRequest& request, std::string client);
-  // As StoreDesk's.
+  // See StoreDesk::close().
   void close() { desk_.close(); }
 
  private:

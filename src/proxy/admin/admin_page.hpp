@@ -20,12 +20,12 @@ inline constexpr std::string_view kProblemType = "application/problem+json";
 struct AdminTarget {
   std::string_view authority;  // empty in origin form
   std::string_view path;
-  std::string_view query;  // behind the question mark
+  std::string_view query;  // after the question mark
 };
 AdminTarget admin_target(const AdminRequest& request);
 
-// One line in ASCII, since a terminal may show it: what clients wrote controls nothing there. Never
-// throws: invalid UTF-8 becomes U+FFFD.
+// One line in ASCII, since a terminal may show it: text from clients cannot control the terminal.
+// Never throws: invalid UTF-8 becomes U+FFFD.
 std::string json_line(const nlohmann::ordered_json& json);
 
 AdminResponse admin_page(boost::beast::http::status status, std::string_view type,
@@ -44,11 +44,11 @@ AdminResponse json_needed();
 // Browsers send Origin with every cross-site POST (Fetch standard).
 bool is_from_web_page(const AdminRequest& request);
 
-// The response to a request that may change nothing: it is no POST, is from a web page, or its body
-// is not JSON. nullopt: it may.
+// The response to a request that may change nothing: it is not a POST, comes from a web page, or
+// its body is not JSON. nullopt: it may.
 std::optional<AdminResponse> refusal_of_change(const AdminRequest& request);
 
-// Adds what depends on the request: version, keep-alive, no body for HEAD.
+// Adds everything that depends on the request: version, keep-alive, no body for HEAD.
 AdminResponse finished(const AdminRequest& request, AdminResponse response);
 
 }  // namespace spillway::proxy

@@ -16,7 +16,7 @@ using Read = std::variant<cache::PurgeRequest, std::string>;
 
 constexpr const char* kMembers = "exactly one of \"key\", \"prefix\" and \"route\" is needed";
 
-// No request target contains these, so a purge for one would match nothing.
+// No request target contains these characters, so a purge for one would match nothing.
 bool is_blank_or_control(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte <= 0x20 || byte == 0x7f;

@@ -1,4 +1,4 @@
-// The secret of visitors' tokens, which is one for all waiting rooms. It is never shown.
+// The secret of visitors' tokens, one for all waiting rooms. It is never shown.
 #include "jobs/time_text.hpp"
 #include "proxy/admin/admin_rooms.hpp"
 

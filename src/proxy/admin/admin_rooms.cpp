@@ -40,7 +40,7 @@ AdminResponse not_written() {
 
 struct Seen {
   std::optional<WaitingRoom::Report> report;  // nullopt: there is no such ticket
-  std::optional<waiting::End> end;            // of one that is over
+  std::optional<waiting::End> end;            // for a ticket that is over
   Time at;
 };
 
@@ -51,7 +51,7 @@ Seen look_at(SharedWaitingRoom& room, const waiting::TicketId& id) {
 }
 
 // nullopt: the log of a waiting room that other proxies share does not answer. This thread waits
-// for it: no visitor does.
+// for it; no visitor does.
 template <class C>
 std::optional<typename C::Result> order(SharedWaitingRoom& room, const C& command) {
   if (!room.is_shared()) return room.perform(command, Clock::now());
@@ -121,7 +121,7 @@ AdminResponse list_line(SharedWaitingRoom& room, const config::WaitingRoom& sett
   return json_page({{"tickets", std::move(tickets)}, {"next", std::move(next)}});
 }
 
-// By the name that any of the sources has for it; of each the newest first.
+// Searches by this name in each source of users; for each of them, the newest first.
 AdminResponse list_user(SharedWaitingRoom& room, const config::WaitingRoom& settings,
                         const TicketsListing& listing) {
   using Source = traffic::VerifiedUser::Source;
@@ -255,7 +255,7 @@ AdminResponse AdminRooms::change(const Asked& asked) const {
   }
 }
 
-// One after the other, as several requests would: visitors get an answer meanwhile.
+// One after the other, like several requests, so that visitors get answers in between.
 AdminResponse AdminRooms::call(const Asked& asked) const {
   const auto read = read_call(asked.request.body());
   if (const auto* const wrong = std::get_if<std::string>(&read))

@@ -1,19 +1,19 @@
 // The admin pages of waiting rooms:
 //
 //     GET    /rooms                            all of them
-//     GET    /rooms/{room}                     one: who is in it, what became of the tickets
-//     GET    /rooms/{room}/tickets             who waits, in pages; or who is inside
-//     GET    /rooms/{room}/tickets/{id}        one of them
+//     GET    /rooms/{room}                     one: who is in it, how its tickets ended
+//     GET    /rooms/{room}/tickets             visitors who wait, in pages; or who are inside
+//     GET    /rooms/{room}/tickets/{id}        one of these tickets
 //     DELETE /rooms/{room}/tickets/{id}        ends a ticket or a session
-//     POST   /rooms/{room}/tickets/{id}/move   to another place in line
-//     POST   /rooms/{room}/tickets/{id}/call   calls it, also if its visitor is away
-//     POST   /rooms/{room}/call                calls the next, beyond the pace
+//     POST   /rooms/{room}/tickets/{id}/move   moves it to another place in line
+//     POST   /rooms/{room}/tickets/{id}/call   calls it, even if its visitor is away
+//     POST   /rooms/{room}/call                calls the next ones, beyond the pace
 //     POST   /rooms/{room}/open, .../close, .../pause, .../resume, .../message
-//     GET    /room-secret                      by which secret tokens of all of them are signed
-//     POST   /room-secret/replace              by another one from now on (admin_room_secret.cpp)
+//     GET    /room-secret                      the state of the secret that signs all their tokens
+//     POST   /room-secret/replace              replaces it (admin_room_secret.cpp)
 //
-// room_query.hpp has the members of queries and bodies, docs/openapi.yaml all answers. Each act is
-// told to RoomsSource::changed.
+// room_query.hpp has the members of queries and bodies, docs/openapi.yaml all answers. Each change
+// is reported to RoomsSource::changed.
 #pragma once
 
 #include <functional>
@@ -28,12 +28,12 @@
 
 namespace spillway::proxy {
 
-// What these pages need of the process. On the admin thread.
+// What these pages need from the process. On the admin thread.
 struct RoomsSource {
   std::function<std::shared_ptr<const Generation>()> generation = {};  // the current one
   std::function<void(const observe::RoomChange&)> changed = {};
   std::function<waiting::TokenSecrets()> secrets = {};
-  // Of the address that asks for it.
+  // With the address of the client that asks for it.
   std::function<SecretReply(waiting::Replacement, const std::string&)> replace_secret = {};
 };
 
@@ -45,7 +45,7 @@ class AdminRooms {
   AdminResponse answer(const AdminRequest& request, const std::string& client) const;
 
  private:
-  // The waiting room that was asked for, and what asked.
+  // A request, and the waiting room that it is for.
   struct Asked {
     const AdminRequest& request;
     const std::string& client;

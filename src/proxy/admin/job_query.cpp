@@ -23,7 +23,7 @@ constexpr double kLeastPerSecond = 0.001;
 constexpr std::int64_t kLeastTtl = 1000;
 constexpr std::int64_t kMostTtl = 31'536'000'000;  // a year, as in the configuration
 
-// Reads one name out of an enumeration's.
+// Reads a name of one of the enumeration's values.
 template <class Enum>
 Problem read_name(std::string_view member, std::string_view text, std::size_t count,
                   std::optional<Enum>& to) {
@@ -53,7 +53,7 @@ Problem read_id(std::string_view member, std::string_view text, std::optional<jo
   return in_quotes(member) + " must be the id of a job: 32 lower-case hexadecimal digits";
 }
 
-// False: it is no member of a filter.
+// False: it is not a member of a filter.
 bool read_filter(std::string_view member, std::string_view text, store::Filter& filter,
                  Problem& problem) {
   if (member == "state") {
@@ -93,7 +93,7 @@ Problem read_parameter(std::string_view name, std::string_view text, JobsListing
   return std::nullopt;
 }
 
-// What a body has beside a filter's members.
+// Reads a body's members other than those of a filter.
 struct ChangeReader {
   bool is_replay = false;
   JobsChange change;
@@ -145,13 +145,13 @@ Problem ChangeReader::read_number(const std::string& name, const json& value) {
     const double rate = value.is_number() ? value.get<double>() : 0;
     if (!(rate >= kLeastPerSecond && rate <= kMostPerSecond))
       return "\"per_second\" must be a number from 0.001 to 1000";
-    // Rounded up: no more than asked for.
+    // Rounded up, so that the rate does not exceed the one asked for.
     change.spacing = std::chrono::milliseconds(std::llround(std::ceil(1000 / rate - 1e-9)));
   }
   return std::nullopt;
 }
 
-// What the members say together.
+// Checks the members together.
 Problem ChangeReader::judge() const {
   const auto& state = change.filter.state;
   const bool may_replay =

@@ -1,10 +1,10 @@
-// What the pages of deferred requests are asked: their paths, the query of GET /jobs, and the
+// Reads requests for the pages of deferred requests: their paths, the query of GET /jobs, and the
 // bodies of POST /jobs/replay and POST /jobs/purge.
 //
 // A filter's members are the same in a query and in a body: state, route, cause, and the times
 // (RFC 3339) accepted_from, accepted_before, ended_from, ended_before. A body may name one job
-// instead: id. Members that are not known or are given twice are refused, since a filter that is
-// misspelt would act on everything.
+// instead: id. Members that are unknown or given twice are refused, since a misspelt filter would
+// act on everything.
 #pragma once
 
 #include <chrono>
@@ -23,13 +23,13 @@ namespace spillway::proxy {
 // The size of one page of GET /jobs.
 inline constexpr std::size_t kUsualJobs = 100;
 inline constexpr std::size_t kMostListedJobs = 1000;
-// What one POST may change: it may be one transaction, which other requests wait for.
+// The most jobs that one POST may change: it may be one transaction, for which others wait.
 inline constexpr std::size_t kMostChangedJobs = 10000;
 
 struct JobsPath {
   enum class Kind : std::uint8_t { list, inspect, cancel, replay, purge };
   Kind kind = Kind::list;
-  jobs::JobId id;  // of inspect and cancel
+  jobs::JobId id;  // for inspect and cancel
 };
 
 struct JobsListing {
@@ -41,9 +41,9 @@ struct JobsListing {
 struct JobsChange {
   store::Filter filter;
   bool is_dry_run = true;
-  std::size_t limit = kMostChangedJobs;  // given, unless it is a dry run or names one job
-  std::chrono::milliseconds delay{};     // of the first
-  std::chrono::milliseconds spacing{};   // 0: all at once
+  std::size_t limit = kMostChangedJobs;  // required, unless it is a dry run or names one job
+  std::chrono::milliseconds delay{};     // of the first job
+  std::chrono::milliseconds spacing{};   // between jobs; 0: all at once
   std::optional<std::chrono::milliseconds> ttl;
 };
 
@@ -52,12 +52,12 @@ bool is_jobs_path(std::string_view path);
 // nullopt: there is no such page.
 std::optional<JobsPath> read_jobs_path(std::string_view path);
 
-// The functions below return one sentence for what they refuse, and accept any bytes.
+// The functions below return one sentence if they refuse the input, and accept any bytes.
 
-// `query`: what is behind the question mark. Percent-encoded; a plus sign stands for itself, so
-// that a time's offset may have one.
+// `query`: the part after the question mark. Percent-encoded; a plus sign stands for itself, so
+// that the offset of a time may have one.
 std::variant<JobsListing, std::string> read_jobs_query(std::string_view query);
-// Replay has three members more: per_second, delay_ms and ttl_ms.
+// Replay has three more members: per_second, delay_ms and ttl_ms.
 std::variant<JobsChange, std::string> read_replay(std::string_view body);
 std::variant<JobsChange, std::string> read_jobs_purge(std::string_view body);
 

@@ -28,7 +28,7 @@ Json attempt_report(const jobs::Attempt& attempt) {
 
 Json body_report(std::string_view first, std::uint64_t whole) {
   const bool is_cut = first.size() < whole;
-  // What is cut may end within a character, of up to four bytes.
+  // A text that is cut may end within a character of up to four bytes.
   const std::size_t text = utf8_part(first);
   const bool is_text = text == first.size() || (is_cut && first.size() - text < 4);
   if (is_text) return {{"encoding", "utf-8"}, {"text", first.substr(0, text)}, {"is_cut", is_cut}};

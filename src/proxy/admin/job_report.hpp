@@ -1,4 +1,4 @@
-// Deferred requests as the admin pages show them, in JSON. docs/openapi.yaml has the schemas.
+// Deferred requests as JSON, for the admin pages. docs/openapi.yaml has the schemas.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace spillway::proxy {
 
-// First bytes of a body that are shown.
+// How many bytes of a body are shown.
 inline constexpr std::size_t kShownBody = 4096;
 
 nlohmann::ordered_json job_report(const jobs::JobView& job);
-// `found.job` is there, and `found.body` is at most kShownBody bytes. A body that is UTF-8 is shown
-// as text, any other in base64.
+// `found.job` must be set, and `found.body` at most kShownBody bytes. A body in UTF-8 is shown as
+// text, any other in base64.
 nlohmann::ordered_json inspected_report(const store::Inspect& found);
 
 // Without the values of Authorization, Proxy-Authorization, Cookie and X-Api-Key.

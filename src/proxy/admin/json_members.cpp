@@ -13,7 +13,7 @@ constexpr std::size_t kShownMember = 64;  // bytes of its name
 }  // namespace
 
 std::variant<json, std::string> read_members(std::string_view body) {
-  // Members of one name: count them while parsing.
+  // To find duplicate names, counts the members while parsing.
   std::size_t members = 0;
   const auto count = [&](int depth, json::parse_event_t event, json&) {
     if (depth == 1 && event == json::parse_event_t::key) ++members;

@@ -1,5 +1,5 @@
-// Members of the JSON objects that the admin pages are sent, and what is said of wrong ones. All
-// functions accept any bytes.
+// Reads members of the JSON objects that clients send to admin pages, with messages for wrong ones.
+// All functions accept any bytes.
 #pragma once
 
 #include <charconv>
@@ -14,24 +14,24 @@
 namespace spillway::proxy {
 
 // An object without duplicate members, of which the parser would keep only the last; or one
-// sentence for what is refused.
+// sentence that says why it is refused.
 std::variant<nlohmann::json, std::string> read_members(std::string_view body);
 
-// A body that says nothing.
+// A body without content.
 bool is_blank(std::string_view body);
 
 // A whole number within the bounds.
 std::optional<std::int64_t> whole(const nlohmann::json& value, std::int64_t least,
                                   std::int64_t most);
 
-// The same of a parameter's text: all of it is the number.
+// The same for the text of a parameter: all of it must be the number.
 template <class Number>
 bool read_number(std::string_view text, Number& to) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to);
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// A member's name as it is shown: its beginning, in quotes.
+// A member's name for a message: its beginning, in quotes.
 std::string in_quotes(std::string_view name);
 std::string unknown_member(std::string_view name);
 

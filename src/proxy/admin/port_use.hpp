@@ -1,4 +1,4 @@
-// What has a port that cannot be bound.
+// What uses a port that cannot be bound.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -7,12 +7,12 @@
 namespace spillway::proxy {
 
 enum class PortUse : std::uint8_t {
-  nothing,           // now
-  draining_process,  // the admin listener of a Spillway that drains: it ends soon
+  nothing,           // no longer
+  draining_process,  // the admin listener of a draining Spillway: it ends soon
   another,
 };
 
-// Asks for /readyz, for half a second at most.
+// Requests /readyz; takes at most half a second.
 PortUse port_use(const boost::asio::ip::tcp::endpoint& port);
 
 }  // namespace spillway::proxy

@@ -56,8 +56,8 @@ struct Attempt {
 
 }  // namespace
 
-// Connection attempts in parallel. Over at the first success, when all have failed, or at the
-// deadline: `over` is cancelled or expires.
+// Parallel connection attempts. The round ends at the first success, when all have failed, or at
+// the deadline: `over` is cancelled or expires.
 struct Readiness::Round : std::enable_shared_from_this<Round> {
   Round(const asio::any_io_executor& executor, std::shared_ptr<Generation> to_probe)
       : over(executor, kProbeTimeout), generation(std::move(to_probe)) {}
@@ -99,7 +99,7 @@ asio::awaitable<std::string_view> Readiness::not_ready_reason(
       round->connect(candidates[next_server_++ % candidates.size()]);
   }
   if (round->pending > 0) co_await round->over.async_wait(kAwait);
-  if (!joins) round->attempts.clear();  // closes them: the handlers hold the round, not the sockets
+  if (!joins) round->attempts.clear();  // closes them: handlers hold the round, not the sockets
   co_return any_live(*generation) ? std::string_view{} : kNoUpstream;
 }
 

@@ -17,14 +17,14 @@ using nlohmann::json;
 using Problem = std::optional<std::string>;  // nullopt: none
 
 constexpr std::string_view kRooms = "/rooms";
-constexpr std::string_view kSecret = "/room-secret";  // of all of them
+constexpr std::string_view kSecret = "/room-secret";  // shared by all rooms
 constexpr std::string_view kReplaceSecret = "/room-secret/replace";
 
 bool is_below(std::string_view path, std::string_view page) {
   return path.starts_with(page) && (path.size() == page.size() || path[page.size()] == '/');
 }
 
-// Up to the next slash, which is taken off too.
+// Returns the text up to the next slash; removes both.
 std::string_view take_segment(std::string_view& path) {
   const std::size_t end = std::min(path.find('/'), path.size());
   const std::string_view segment = path.substr(0, end);
@@ -43,8 +43,8 @@ Problem read_status(std::string_view text, TicketsListing& to) {
   return "\"status\" must be one of: waiting, processing, fulfilled, ended";
 }
 
-// Of sessions a number; of those that are over an id; of the line an arrival, a priority and an id,
-// with dots between, and the number of its type if it is not the first.
+// For sessions a number; for tickets that are over an id; for the line an arrival, a priority and
+// an id, separated by dots, plus the number of its type if that is not the first.
 Problem read_after(std::string_view text, TicketsListing& to) {
   const std::string wrong = "\"after\" must be \"next\" of a page with the same \"status\"";
   if (to.status == waiting::TicketState::fulfilled)

@@ -23,7 +23,7 @@ Json by_cause(const std::array<std::uint64_t, waiting::kEndedCount>& ended) {
   return json;
 }
 
-// Of the tickets that have ended, the share that came in; who left by itself does not count.
+// The share of ended tickets whose visitors came in; those who left by themselves do not count.
 Json success_rate(const waiting::Counts& counts) {
   std::uint64_t ended = counts.fulfilled;
   for (std::size_t n = 0; n < counts.tickets_ended.size(); ++n) {
@@ -64,7 +64,7 @@ Json room_report(const observe::WaitingRoomSnapshot& room, const waiting::Orders
 
 namespace {
 
-// Where resources are handed out.
+// If resources are handed out.
 void add_allotment(Json& json, const waiting::View& view, waiting::Time now) {
   if (!view.allotment) return;
   const waiting::Allotment& its = *view.allotment;

@@ -1,4 +1,4 @@
-// Waiting rooms and their tickets as the admin pages show them, in JSON. docs/openapi.yaml has the
+// Waiting rooms and their tickets as JSON, for the admin pages. docs/openapi.yaml has the
 // schemas.
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace spillway::proxy {
 
-// What it is now, what has become of all tickets, and what the operator decided; `notice` has the
-// message that holds.
+// The room's present state, how all its tickets ended, and the operator's decisions; `notice` has
+// the message in force.
 nlohmann::ordered_json room_report(const observe::WaitingRoomSnapshot& room,
                                    const waiting::Orders& notice);
 
 // `tier`: its name.
 nlohmann::ordered_json ticket_report(const waiting::WaitingRoom::Report& ticket,
                                      std::string_view tier, waiting::Time now);
-// One that is over.
+// A ticket that is over.
 nlohmann::ordered_json ticket_report(const waiting::TicketId& id, const waiting::End& end);
 
 }  // namespace spillway::proxy

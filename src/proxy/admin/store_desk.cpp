@@ -17,13 +17,13 @@ struct StoreDesk::Door {
   asio::io_context* io = nullptr;
 };
 
-// The call, and what awaits it. The timer serves as an event.
+// A call, and the coroutine that awaits it. The timer serves as an event.
 struct StoreDesk::Wait {
   explicit Wait(store::Command command) : call(std::move(command)) {}
 
   StoreCall call;
   // On the event loop's thread only:
-  asio::steady_timer* over = nullptr;  // null: the answer is not awaited any more
+  asio::steady_timer* over = nullptr;  // null: the answer is no longer awaited
   bool is_done = false;
 };
 
@@ -42,7 +42,7 @@ asio::awaitable<StoreDesk::Answer> StoreDesk::ask(store::Command command, Then t
   if (calls_ >= kMostCalls) co_return Answer{Result::busy, nullptr};
   asio::steady_timer over(io_, patience_);
   const auto wait = std::make_shared<Wait>(std::move(command));
-  // The coroutine may end in its wait: when the server stops.
+  // The coroutine may be destroyed while it waits, when the server stops.
   struct Awaiting {
     Awaiting(Wait& of, asio::steady_timer& timer, std::size_t& count) : wait(of), calls(count) {
       wait.over = &timer;
@@ -56,7 +56,7 @@ asio::awaitable<StoreDesk::Answer> StoreDesk::ask(store::Command command, Then t
     std::size_t& calls;
   } const awaiting(*wait, over, calls_);
 
-  // The call holds itself until it is done. (A plain capture of `wait` would be const, and stay.)
+  // The call owns itself until it is done. (A plain capture of `wait` would be const, and stay.)
   wait->call.done = [self = wait, door = door_, then = std::move(then)]() mutable {
     const std::shared_ptr<Wait> own = std::move(self);
     if (then && !own->call.failure) then(own->call);

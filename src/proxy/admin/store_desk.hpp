@@ -1,7 +1,7 @@
 // Asks the store of deferred requests for the admin pages, and awaits its answer.
 //
-// The store's thread answers, at any time: late, or when the admin server is gone. So a call
-// belongs to its own `done`, and the way back is cut before the event loop ends.
+// The store's thread answers at any time: late, or when the admin server is gone. So a call is
+// owned by its own `done`, and the way back is cut before the event loop ends.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -20,13 +20,13 @@ class StoreDesk {
  public:
   // JobQueue::submit.
   using Submit = std::function<bool(StoreCall&)>;
-  // A call was executed. On the store's thread, even if the answer is not awaited any more.
+  // A call was executed. On the store's thread, even if the answer is no longer awaited.
   using Then = std::function<void(const StoreCall&)>;
 
   enum class Result : std::uint8_t {
     executed,
     unavailable,  // nothing was changed
-    late,         // it may be executed all the same
+    late,         // it may still be executed
     busy,         // kMostCalls are awaited already
   };
   struct Answer {
@@ -35,17 +35,17 @@ class StoreDesk {
   };
 
   static constexpr std::chrono::seconds kPatience{10};
-  // Connections of the other pages are not to wait for the store.
+  // The other pages must not run out of connections because many wait for the store.
   static constexpr std::size_t kMostCalls = 16;
 
-  // `submit` may be empty: unavailable.
+  // `submit` may be empty: then the result is `unavailable`.
   StoreDesk(boost::asio::io_context& io, Submit submit,
             std::chrono::milliseconds patience = kPatience);
   StoreDesk(const StoreDesk&) = delete;
   StoreDesk& operator=(const StoreDesk&) = delete;
 
-  // Before the event loop is destroyed, and when its thread has ended. What is awaited then is
-  // never answered. Idempotent.
+  // Call it before the event loop is destroyed, and after its thread has ended. Calls awaited then
+  // never get an answer. Idempotent.
   void close();
 
   // On the event loop's thread. The desk must outlive the coroutine.

@@ -10,7 +10,7 @@
 namespace spillway::proxy {
 
 namespace {
-// Longest reason phrase of a response that is stored.
+// The longest reason phrase of a response that is stored.
 constexpr std::size_t kMostPhrase = 1024;
 }  // namespace
 
@@ -34,19 +34,19 @@ void CacheFill::begin(const http::ResponseHead& response, TimePoint requested_at
     filling_ = cache.begin(lookup_.key(), lookup_.asked(), response, validity, storable.open,
                            requested_at, now, services_.wall_clock.date(),
                            is_counted ? std::optional(response.framing.length) : std::nullopt);
-  } else if (flight_.leads() && response.status < 500) {  // a failure predicts nothing
+  } else if (flight_.leads() && response.status < 500) {  // a failure tells nothing of the next one
     cache.mark_unstorable(lookup_.key(), now);
   }
   lookup_.set_storing(filling_.has_value());
-  // Followers do not wait for a response that they cannot use.
+  // Followers do not wait for a response that they could not use.
   const bool can_be_shared =
       filling_ && (lookup_.accepts_stale() || validity.age < validity.lifetime);
   if (!can_be_shared)
     flight_.land(response.status >= 500 ? cache::Landing::failed : cache::Landing::nothing);
 }
 
-// A fresh response is not stored again at once: copying every response would cost more than a
-// slightly newer one is worth.
+// A fresh response is not stored again soon: copying every response would cost more than a slightly
+// newer one is worth.
 bool CacheFill::is_stored_lately(TimePoint now) const {
   const cache::Found found = lookup_.cache()->find(lookup_.asked(), lookup_.key(), now);
   if (found.result != cache::Lookup::fresh) return false;
@@ -60,7 +60,7 @@ bool CacheFill::is_stored_lately(TimePoint now) const {
 bool CacheFill::has_other_validators(const http::ResponseHead& response, bool is_lesser) const {
   const cache::StoredPtr& stored = lookup_.stored();
   if (!stored || request_.head.method != http::Verb::head || response.status != 200) return false;
-  // A personal response says nothing about those of others.
+  // A personal response says nothing about the responses for other clients.
   if (is_lesser || request_.head.fields.contains(http::FieldId::authorization) ||
       cache::has_personal_field(request_.head.fields, lookup_.cache()->settings(),
                                 lookup_.tenant_in_key(), response.fields))
@@ -93,7 +93,7 @@ void CacheFill::make_room(TimePoint now) {
 
 bool CacheFill::finish() {
   if (!filling_) return false;
-  lookup_.drop_stored();  // without a reader it can be replaced
+  lookup_.drop_stored();  // without a reader the stored response can be replaced
   const cache::StoredPtr stored = filling_->commit(Clock::now());
   filling_.reset();
   flight_.land(stored ? cache::Landing::stored : cache::Landing::nothing);

@@ -19,17 +19,17 @@ class CacheFill {
             FlightMembership& flight)
       : services_(services), request_(request), lookup_(lookup), flight_(flight) {}
 
-  // With the response's head, before its body. `requested_at`: when the request was sent.
+  // Call it with the response's head, before its body. `requested_at`: when the request was sent.
   // `is_lesser`: the upstream was asked to degrade its response.
   void begin(const http::ResponseHead& response, TimePoint requested_at, bool is_lesser);
   bool is_filling() const { return filling_.has_value(); }
-  // The next bytes of its content.
+  // Appends the next bytes of the content.
   void append(std::string_view content);
   // The response is complete. True if it, or a newer one, is stored.
   bool finish();
-  // Drops it if others need its room: its client is slow.
+  // Drops the response if others need the room: its client is slow.
   void make_room(TimePoint now);
-  // Drops it: another response answers.
+  // Drops the response: another one is sent instead.
   void drop() { filling_.reset(); }
 
  private:

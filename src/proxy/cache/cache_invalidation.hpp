@@ -1,4 +1,4 @@
-// Invalidates the stored responses of what an unsafe request has changed (RFC 9111 section 4.4).
+// Invalidates stored responses that an unsafe request has made obsolete (RFC 9111 section 4.4).
 #pragma once
 
 #include "http/message/head.hpp"
@@ -6,7 +6,7 @@
 
 namespace spillway::proxy {
 
-// With the response's head. Does nothing for a safe method, or a status that is an error.
+// Call it with the response's head. Does nothing for a safe method or an error status.
 void invalidate_changed(const RequestContext& request, const http::ResponseHead& response);
 
 }  // namespace spillway::proxy

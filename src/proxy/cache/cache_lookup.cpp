@@ -75,7 +75,7 @@ void CacheLookup::revalidate(cache::ResponseCache& cache, const cache::StoredPtr
   fetch_ = cache::Fetch::to_store;
 }
 
-// A backend may vary its response by a trusted proxy's forwarding fields. Repeated ones, and
+// A backend may vary its response by a trusted proxy's forwarding fields. Repeated fields, and
 // Forwarded, are not part of the key.
 bool CacheLookup::is_forwarded_unclearly() const {
   if (!request_.client.trusted()) return false;
@@ -87,7 +87,7 @@ bool CacheLookup::is_forwarded_unclearly() const {
   return false;
 }
 
-// False: it has a condition that only the origin knows about, or a range that is left to it.
+// False: it has a condition that only the origin can check, or a range that is left to the origin.
 bool CacheLookup::read_range() {
   const http::RequestHead& head = request_.head;
   if (!http::has_range_or_precondition(head.fields)) return true;
@@ -106,7 +106,7 @@ void CacheLookup::plan_fetch() {
                                           .accepts_stale = accepts_stale_});
 }
 
-// Identified tenants share no responses unless the route says so (across_tenants).
+// Identified tenants share no responses unless the route allows it (across_tenants).
 cache::TenantInKey CacheLookup::tenant_in_key() const {
   const config::TenantKey source = request_.classification.tenant.source;
   if (cache_->settings().across_tenants) return {};
@@ -119,7 +119,7 @@ cache::TenantInKey CacheLookup::tenant_in_key() const {
 cache::CacheRequest CacheLookup::asked() const {
   const http::RequestHead& head = request_.head;
   const bool has_name = request_.classification.tenant.source != config::TenantKey::client_address;
-  // A backend may vary its response by these; only a trusted peer's are believed.
+  // A backend may vary its response by these; only those of a trusted peer are believed.
   const auto trusted = [&](const char* name) {
     return request_.client.trusted() ? traffic::only_value(head.fields, name) : std::string_view{};
   };
@@ -146,7 +146,7 @@ void CacheLookup::look_up() {
   is_unstorable_ = found.unstorable || found.result == cache::Lookup::unstorable;
 }
 
-// Of the stored response; the origin answers a range that it does not have.
+// Finds it in the stored response; a range that this does not have goes to the origin.
 void CacheLookup::find_part() {
   part_.reset();
   http::FieldList fields;
@@ -218,7 +218,7 @@ void CacheLookup::take(bool refresh) {
   if (!was_follower_) status_.forward = http::CacheStatus::Forward::none;
 }
 
-// It is not the response of the flight that it followed.
+// The response is not that of the flight which the request followed.
 void CacheLookup::take_for_refusal(bool refresh) {
   was_follower_ = status_.stored = false;
   take(refresh);
@@ -262,7 +262,7 @@ bool CacheLookup::take_confirmed(http::ResponseHead& response, TimePoint request
       return cache::validity_of(head, settings, services_.wall_clock.now(), now - requested_at);
     };
     cache::Validity validity = of(merged);
-    validity.age = std::max(validity.age, of(response).age);  // Age is not a stored field
+    validity.age = std::max(validity.age, of(response).age);  // Age is not stored as a field
     stored_ = cache_->refreshed(stored_, merged.fields, validity, storable.open, requested_at, now);
   } else if (cache::withdraws(storable.why_not)) {
     cache_->withdraw(key_);
@@ -281,7 +281,7 @@ http::CacheStatus CacheLookup::status_of_stored(TimePoint now) const {
 http::CacheStatus CacheLookup::status_for(const Fault& fault) const {
   if (fault.only_stored) return {.has_cache = true, .detail = "miss"};
   if (fault.outcome == Outcome::error) return status_;
-  return {.has_cache = status_.has_cache};  // it was not forwarded
+  return {.has_cache = status_.has_cache};  // the request was not forwarded
 }
 
 }  // namespace spillway::proxy

@@ -1,5 +1,5 @@
-// One request and its route's response cache: whether a stored response answers it, and its
-// Cache-Status (RFC 9211).
+// One request and its route's response cache: whether a stored response answers it, and the
+// Cache-Status field (RFC 9211).
 #pragma once
 
 #include <optional>
@@ -27,9 +27,9 @@ class CacheLookup {
   CacheLookup(const CacheLookup&) = delete;
   CacheLookup& operator=(const CacheLookup&) = delete;
 
-  // --- Normal operation. With fresh or stale_while_revalidate the stored response has been taken.
+  // --- Normal operation. After `fresh` or stale_while_revalidate the stored response is taken.
   cache::Serving consult();
-  // For the revalidation of `stored`, found by `key`.
+  // For the revalidation of `stored`, which was found by `key`.
   void revalidate(cache::ResponseCache& cache, const cache::StoredPtr& stored);
 
   // --- Whether a stored response answers.
@@ -37,37 +37,37 @@ class CacheLookup {
   bool is_usable() const { return cache_ != nullptr; }
   bool accepts_only_stored() const { return directives_.only_if_cached; }
   bool may_serve_stale() const;
-  // Looks up, unless that was done; true if a response may be served stale. While overloaded the
-  // request's no-cache and max-age do not count: they are advisory (RFC 9111 section 5.2.1), and
-  // users that reload must not bypass the cache.
+  // Looks up unless that was done already; true if a response may be served stale. While the
+  // upstream is overloaded the request's no-cache and max-age are ignored: they are advisory (RFC
+  // 9111 section 5.2.1), and users that reload must not bypass the cache.
   bool look_up_stale();
-  // The same after a wait: another request may have had a response stored meanwhile.
+  // The same after a wait: another request may have stored a response meanwhile.
   bool look_up_stale_again();
-  // For shadow mode: whether look_up_stale() would be true. Neither the result nor the status tells
-  // of it.
+  // For shadow mode: whether look_up_stale() would return true. Leaves no trace in the result or
+  // the status.
   bool would_have_stale() const;
   // A rule degrades the request: a stale response is acceptable.
   void accept_stale() { accepts_stale_ = true; }
-  // In place of the upstream's failure (RFC 5861 section 4).
+  // For use when the upstream has failed (RFC 5861 section 4).
   bool may_serve_on_error() const;
   bool look_up_stale_if_error(const Fault& fault);
-  // Takes the response that the flight's leader has stored. False: it does not fit this request.
+  // Takes the response that the flight's leader has stored. False: it does not suit this request.
   bool try_take_shared();
 
-  // --- The stored response answers. `refresh`: revalidate it afterwards if it is stale.
+  // --- The stored response is sent. `refresh`: revalidate it afterwards if it is stale.
   void take(bool refresh);
   void take_for_refusal(bool refresh);
   void take_for_error(const Fault& fault, std::optional<unsigned> status);
-  // `response`, a 304, freshens it (RFC 9111 section 4.3.4). True if it is stored again.
+  // The 304 `response` freshens it (RFC 9111 section 4.3.4). True if it is stored again.
   bool take_confirmed(http::ResponseHead& response, TimePoint requested_at);
   const cache::StoredPtr& stored() const { return stored_; }
-  // The part of its content that the request asks for with Range; nothing: all of it.
+  // The part of the content that the request asks for with Range; nullopt: all of it.
   const std::optional<http::ByteRange>& part() const { return part_; }
   bool wants_part() const { return range_.has_value(); }
   void drop_stored() { stored_.reset(); }
   bool wants_refresh() const { return wants_refresh_; }
 
-  // --- The upstream is asked, to fill the cache too.
+  // --- The upstream is asked, also to fill the cache.
   void plan_fetch();
   void cancel_fetch() { fetch_ = cache::Fetch::plain; }
   bool fetches_for_cache() const { return fetch_ != cache::Fetch::plain; }
@@ -87,7 +87,7 @@ class CacheLookup {
   // --- Cache-Status and metrics.
   const http::CacheStatus& status() const { return status_; }
   void set_storing(bool is_stored) { status_.stored = is_stored; }
-  // Cache-Status of the stored response that answers.
+  // Cache-Status when the stored response is sent.
   http::CacheStatus status_of_stored(TimePoint now) const;
   // Cache-Status of the problem response for a fault.
   http::CacheStatus status_for(const Fault& fault) const;
@@ -108,12 +108,12 @@ class CacheLookup {
   http::CacheControl directives_;  // of the request
   std::optional<http::RangeWanted> range_;
   cache::StoredPtr stored_;
-  std::optional<http::ByteRange> part_;  // of it
+  std::optional<http::ByteRange> part_;  // the part of the stored response for that range
   http::CacheStatus status_;
   observe::CacheResult result_ = observe::CacheResult::bypass;
   cache::Fetch fetch_ = cache::Fetch::plain;
   bool looked_up_ = false;
-  bool is_unstorable_ = false;  // its last response was: no request waits for this one
+  bool is_unstorable_ = false;  // its last response was unstorable: no request waits for this one
   bool accepts_stale_ = false;
   bool was_follower_ = false;
   bool wants_refresh_ = false;

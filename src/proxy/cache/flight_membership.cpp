@@ -34,7 +34,7 @@ FlightMembership::FlightMembership(Services& services, const RequestContext& req
 
 FlightMembership::~FlightMembership() {
   land(cache::Landing::failed);
-  // Waiting only if the worker has ended: otherwise a request waits for its delivery.
+  // Still waiting only if the worker has ended: otherwise a request waits for its delivery.
   if (is_waiting_) flights().leave(follower_);
 }
 
@@ -45,7 +45,7 @@ Task<FlightMembership::Joined> FlightMembership::join() {
     if (flights().join(hash_, follower_) == cache::SingleFlight::Role::leader) {
       leads_ = true;
       if (!lookup_.try_take_shared()) co_return Joined{};
-      land(cache::Landing::stored);  // the former leader has landed meanwhile
+      land(cache::Landing::stored);  // the former leader has landed in the meantime
       co_return Joined{.is_stored = true};
     }
     lookup_.follow();
@@ -59,12 +59,12 @@ Task<FlightMembership::Joined> FlightMembership::join() {
     if (landing != cache::Landing::stored) co_return Joined{};
     const std::uint64_t before = lookup_.key().hash();
     if (lookup_.try_take_shared()) co_return Joined{.is_stored = true};
-    if (lookup_.key().hash() == before) co_return Joined{};  // unusable for this request
+    if (lookup_.key().hash() == before) co_return Joined{};  // not usable for this request
   }
   co_return Joined{};
 }
 
-// A fault when the client left meanwhile, or the deadline passed.
+// A fault if the client left meanwhile, or the deadline passed.
 Task<std::optional<Fault>> FlightMembership::wait_for_landing() {
   const TimePoint due =
       request_.is_shadow() ? kNever : request_.classification.response_deadline(Duration{0}).at;

@@ -20,10 +20,10 @@ namespace spillway::proxy {
 // A follower, delivered through its worker's mailbox.
 struct SharedResponse : cache::Follower, Letter {};
 
-// What the fault of a leader is for its followers. If its client left or its deadline passed, the
-// longest waiting one leads. If the leader was refused, the followers ask for themselves at once,
-// with the rest of their max_wait_ms: behind a new leader each would wait only to be refused as
-// well.
+// What a leader's fault means for its followers. If its client left or its deadline passed, the
+// follower that has waited longest becomes the leader. If the leader was refused, the followers ask
+// the upstream themselves at once, with the rest of their max_wait_ms: behind a new leader each
+// would wait only to be refused as well.
 cache::Landing landing_after(const Fault& fault);
 
 class FlightMembership {
@@ -44,12 +44,12 @@ class FlightMembership {
   bool try_lead();
 
   bool leads() const { return leads_; }
-  // It waited for a leader that was refused or failed. That counts as waiting at the gate.
+  // It waited for a leader that was refused or failed. That counts as a wait at the gate.
   bool has_spent_wait() const { return has_spent_wait_; }
 
-  // The leader's result for its followers. Without effect unless it leads.
+  // The leader's result for its followers. Does nothing if the request does not lead.
   void land(cache::Landing how);
-  // The request ends with this fault: see landing_after(). Without effect unless it leads.
+  // The request ends with this fault: see landing_after(). Does nothing if it does not lead.
   void end(const Fault& fault);
 
  private:
@@ -60,7 +60,7 @@ class FlightMembership {
   CacheLookup& lookup_;
   Parking& parking_;
   SharedResponse follower_;
-  std::uint64_t hash_ = 0;  // of the flight
+  std::uint64_t hash_ = 0;  // hash of the flight's key
   bool leads_ = false;
   bool is_waiting_ = false;
   bool has_spent_wait_ = false;

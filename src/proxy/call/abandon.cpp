@@ -1,5 +1,5 @@
-// A request whose client has left, whose deadline has passed, or whose response did not come in
-// time: what becomes of it at its upstream.
+// What happens at the upstream to a request whose client has left, whose deadline has passed, or
+// whose response did not come in time.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -13,7 +13,7 @@
 namespace spillway::proxy {
 namespace {
 
-// This server holds more than its part of the slots, and others are up.
+// This server holds more than its share of the slots, and other servers are up.
 bool is_above_part(Upstream& upstream, std::size_t server) {
   return upstream.servers.is_above_part(server, upstream.divided_slots());
 }
@@ -31,9 +31,9 @@ void UpstreamCall::abandon() {
   RestOfResponse rest = rest_of_response();
   if (rest.has_ended()) return drop();
   std::optional<AbandonedRequest::AtWork> at_work;
-  // Nothing is learned of a request that was not sent to its end, nor of one whose response the
-  // upstream was asked to make less of; nor after a timeout: what is learned is for waits that it
-  // bounds.
+  // Durations are not recorded for a request that was not sent completely, for one whose response
+  // the upstream was asked to reduce, or after a timeout: the recorded durations are for waits that
+  // the timeout bounds.
   const bool learns = current_.at_work_since && !admission_.announces_degrade();
   if (!has_timed_out) {
     at_work = {request_.classification.route, current_.at_work_since.value_or(now),
@@ -41,7 +41,7 @@ void UpstreamCall::abandon() {
                !has_head && !expects_long_response(request_.head, request_.upgrade)};
   }
   const TimePoint until = has_timed_out ? hold_ends(now) : response_expected_by(now);
-  // Longer than was expected already: how much longer is not known.
+  // It has already taken longer than expected; how much longer it will take is not known.
   if (at_work && learns && until <= now)
     request_.generation->hold_times.outlasted(at_work->route, now - at_work->since, now);
   if (until <= now) return drop();
@@ -65,7 +65,7 @@ void UpstreamCall::abandon() {
 
 // After a timeout the upstream may still be at work on the request. False if its server gets no
 // more requests, so that work there takes nothing from others; or if the server holds more than its
-// part of the slots, so that a server that swallows requests does not get them all.
+// share of the slots, so that a server that never responds does not get them all.
 bool UpstreamCall::may_answer_too_late() const {
   if (!so_far_.has_timed_out || !current_.at_work_since) return false;
   const std::size_t server = connection_->server();
@@ -73,7 +73,7 @@ bool UpstreamCall::may_answer_too_late() const {
          !is_above_part(request_.upstream(), server);
 }
 
-// One hold for each attempt, whatever ends the wait for what is late.
+// One hold per attempt, however the wait for the late response ends.
 TimePoint UpstreamCall::hold_ends(TimePoint now) const {
   const Duration hold = dispatch::hold_past_timeout(request_.upstream_config().response_timeout);
   return current_.held_until.value_or(now + hold);
@@ -82,7 +82,7 @@ TimePoint UpstreamCall::hold_ends(TimePoint now) const {
 Task<bool> UpstreamCall::answers_late() {
   const std::optional<TimePoint> until = begin_late_wait();
   if (!until) co_return false;
-  admission_.record_unanswered(services_.now());  // nothing of the wait is learned
+  admission_.record_unanswered(services_.now());  // this wait teaches nothing more
   admission_.set_slot_wait(SlotWait::abandoned);
   const observe::Counted counted(services_.gauges.abandoned_calls);
   const Attempt attempt = co_await read_head();
@@ -112,7 +112,7 @@ std::optional<TimePoint> UpstreamCall::begin_late_wait() {
   return until;
 }
 
-// After an end from outside it may still be at work, and abandon() keeps its slot.
+// After an end from outside the upstream may still be at work, and abandon() keeps the slot.
 void UpstreamCall::end_late_wait(LateEnd how) {
   current_.late_until.reset();
   if (how == LateEnd::nothing) so_far_.has_timed_out = false;
@@ -123,13 +123,13 @@ bool UpstreamCall::waits_in_vain() const {
                                      .lets_through(connection_->server());
 }
 
-// Not by the status of its response: that may still be on its way.
+// The status of the response does not count: the response may still be arriving.
 bool UpstreamCall::has_ended_by_failure() const {
   return so_far_.has_server_failed && (current_.head != Head::received || so_far_.has_broken_off);
 }
 
-// Nearly all responses of the route are complete by then, those of abandoned requests too; if
-// nothing is known, all. How long its client would have waited (total_timeout_ms) does not matter.
+// By then nearly all responses of the route are complete, also those of abandoned requests; if
+// nothing is known, all. How long the client would have waited (total_timeout_ms) does not matter.
 TimePoint UpstreamCall::response_expected_by(TimePoint now) const {
   const Duration timeout = request_.upstream_config().response_timeout;
   const auto usual =

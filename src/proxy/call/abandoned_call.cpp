@@ -5,10 +5,10 @@
 namespace spillway::proxy {
 
 namespace {
-// Of a response that goes to no client. The connection of a longer one is closed: the upstream
-// notices that when it writes.
+// For a response that goes to no client. If it is longer, the connection is closed, which the
+// upstream notices when it writes.
 constexpr std::size_t kMostDiscarded = 256 * 1024;
-// How long the permit of an event stream is kept after its client has left, for the server to
+// How long the permit of an event stream is kept after its client has left, so that the server can
 // notice.
 constexpr Duration kStreamsPatience = std::chrono::seconds(15);
 }  // namespace
@@ -29,7 +29,7 @@ AbandonedCall::AbandonedCall(Services& services, AbandonedRequest request)
       block_(std::move(request_.block)),
       received_(request_.received) {
   if (request_.slot) services_.gauges.abandoned_calls.add();
-  request_.slot.set_wait(SlotWait::nothing);  // no more for its client
+  request_.slot.set_wait(SlotWait::nothing);  // no longer for its client
 }
 
 AbandonedCall::~AbandonedCall() {
@@ -57,7 +57,7 @@ Detached AbandonedCall::run() {
   services_.owner.end(*this);
 }
 
-// Receives what there is. True: the upstream has done its work.
+// Receives what has arrived. True: the upstream has finished its work.
 bool AbandonedCall::has_ended() {
   const bool is_stream = !request_.generation;
   if (!block_) block_ = services_.large_blocks.take();
@@ -69,7 +69,7 @@ bool AbandonedCall::has_ended() {
   if (is_stream) {
     block_ = {};
     if (result.status != IoResult::Status::done) return true;
-    request_.connection->abort();  // its next event fails there
+    request_.connection->abort();  // the server's next event fails there
     return false;
   }
   if (result.status != IoResult::Status::done) {
@@ -84,7 +84,7 @@ bool AbandonedCall::has_ended() {
   if (next == RestOfResponse::Next::streams) request_.at_work.reset();
   if (!request_.rest.awaits_head()) learn_head();
   if (next == RestOfResponse::Next::ended) learn_ended();
-  // How long it takes can no longer be told.
+  // How long the request takes can no longer be measured.
   if (next == RestOfResponse::Next::unknown) request_.at_work.reset();
   if (next != RestOfResponse::Next::more_of_head) {
     received_ = 0;
@@ -96,7 +96,7 @@ bool AbandonedCall::has_ended() {
   return next == RestOfResponse::Next::ended;
 }
 
-// Nothing came until the end of its hold. True: its end is still awaited.
+// Nothing came before its hold ended. True: the end of the response is still awaited.
 bool AbandonedCall::outlasts_hold() {
   learn_outlasted();
   if (!request_.slot || !request_.at_work) return false;
@@ -111,7 +111,7 @@ bool AbandonedCall::outlasts_hold() {
   return true;
 }
 
-// And all that others may wait for; some of it may have been given back.
+// With everything that others may wait for; some of it may have been returned already.
 void AbandonedCall::give_slot_back() {
   services_.gauges.abandoned_calls.subtract();
   request_.connection->leave_pool();
@@ -119,8 +119,8 @@ void AbandonedCall::give_slot_back() {
   request_.key.release();
 }
 
-// The event stream that it was to become has begun: as one whose client left later, it keeps
-// nothing but its permit.
+// The event stream that it was to become has begun. It now keeps nothing but its permit, like a
+// stream whose client left later.
 bool AbandonedCall::goes_on_without_slot() {
   if (without_slot_) {
     without_slot_.reset();
@@ -135,7 +135,7 @@ bool AbandonedCall::goes_on_without_slot() {
   return true;
 }
 
-// Only if it took longer than usual: an upstream that sees its client leave may answer at once.
+// Records it only if it was longer than usual: some upstreams answer at once when a client leaves.
 void AbandonedCall::learn_head() {
   if (!learns() || !std::exchange(request_.at_work->owes_head, false)) return;
   const AbandonedRequest::AtWork& at_work = *request_.at_work;
@@ -143,7 +143,7 @@ void AbandonedCall::learn_head() {
   request_.generation->route_latency.record_unanswered(at_work.route, now - at_work.since, now);
 }
 
-// Likewise.
+// Recorded on the same condition.
 void AbandonedCall::learn_ended() {
   learn_head();
   if (!learns()) return;
@@ -154,8 +154,8 @@ void AbandonedCall::learn_ended() {
   request_.generation->service_time.record_unanswered(at_work.route, took, now);
 }
 
-// The request has outlasted its hold; how long it would have taken is not known. Learns twice the
-// hold, as the hold itself is doubled: with less the learned time would rise too slowly.
+// The request has outlasted its hold; how long it would have taken is not known. Records twice the
+// hold, since the hold itself is doubled: with less, the recorded time would rise too slowly.
 void AbandonedCall::learn_outlasted() {
   if (!learns()) return;
   const AbandonedRequest::AtWork& at_work = *request_.at_work;
@@ -173,7 +173,7 @@ bool AbandonedCall::mark_slot() {
   return false;
 }
 
-// While its head is awaited. After a timeout that is so: no other failure comes before the head.
+// While its head is awaited. After a timeout that is always so: no other failure precedes the head.
 bool AbandonedCall::has_taken_long() const {
   const auto& at_work = request_.at_work;
   if (!at_work) return request_.failed_upstream.has_value();
@@ -196,7 +196,7 @@ bool AbandonedCall::keeps_to(const Generation& generation) const {
 }
 
 void AbandonedCall::end_early() {
-  request_.at_work.reset();  // it is awaited no longer
+  request_.at_work.reset();  // its end is no longer awaited
   if (parking_.parked()) parking_.wake(Wake::timeout);
 }
 

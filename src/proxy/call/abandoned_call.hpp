@@ -1,29 +1,29 @@
 // Keeps the slot and the Idempotency-Key of an abandoned request (its client left, its deadline
-// passed, the response did not come in time) that its upstream is at work on, until:
-// * the upstream has ended it: its response is complete, or the connection is closed. That is
-//   half-closed, so that an upstream that watches its clients can stop at once;
-// * or `until`, by when nearly all responses of its route are complete, and those of its abandoned
-//   requests were, two seconds after it was left at the earliest (dispatch::hold_past_leaving).
-//   Then its end is still awaited, until its response timeout, so that it shows how long others
-//   take. As many requests as there are slots may be at work without one in this way; beyond these
-//   a slot is kept;
-// * or, of one that timed out or whose response is an error, its server gets no more requests: a
-//   circuit opened, or it was ejected. A server that swallows requests, or hangs within its errors,
-//   holds no slot that the others are waiting for.
-// There are never more of them than slots. Without them impatient clients would put more to work in
-// the upstream than it has slots, and a client that repeats its Idempotency-Key would have the work
-// done twice.
+// passed, its response did not come in time) while its upstream is at work on it, until:
+// * the upstream has ended it: the response is complete, or the connection is closed. The proxy
+//   half-closes it, so that an upstream that watches its clients can stop at once;
+// * or `until`: the time by which nearly all responses of its route, and of the route's abandoned
+//   requests, are complete; at least two seconds after it was abandoned
+//   (dispatch::hold_past_leaving). After that its end is still awaited, until its response timeout,
+//   to learn how long others take. As many requests as there are slots may be at work without one
+//   in this way; any more keep their slot;
+// * or, if it timed out or its response is an error, its server gets no more requests, since a
+//   circuit opened or the server was ejected. A server that never responds, or hangs within an
+//   error response, holds no slot that other requests wait for.
+// There are never more of them than slots. Without them, impatient clients would give the upstream
+// more work than it has slots for, and a client that repeats its Idempotency-Key would have the
+// work done twice.
 //
-// An event stream that its client has left keeps no slot, as before, but its permit of
-// limits.tunnels, until its server closes the connection. That is half-closed; a server that
-// watches no client learns only when it writes: its first event ends the connection by a reset, so
-// that the next one fails. The permit is kept for 15 s at most, in which such a server sends at
-// least a comment (WHATWG HTML, server-sent events, authoring notes). There are never more of these
-// than permits.
+// An event stream whose client has left keeps no slot, as before, but keeps its permit of
+// limits.tunnels until its server closes the connection. The proxy half-closes it; a server that
+// does not watch its clients notices only when it writes: a reset answers its first event, so that
+// the next one fails. The permit is kept for at most 15 s, in which such a server sends at least a
+// comment (WHATWG HTML, server-sent events, authoring notes). There are never more of these than
+// permits.
 //
-// How long these requests take is learned, but of those that were not sent to their end and those
-// whose upstream was asked to do less. Of the responses that clients wait for only the quick
-// ones would be learned where most clients are impatient (censored samples).
+// The durations of these requests are recorded, except for requests not sent completely and those
+// whose upstream was asked to do less. If only responses that clients wait for were recorded, then
+// with mostly impatient clients only the quick ones would be (censored samples).
 #pragma once
 
 #include <coroutine>
@@ -43,27 +43,27 @@
 namespace spillway::proxy {
 
 struct AbandonedRequest {  // or an event stream, without a slot
-  // The upstream has been at work on it since then, as far as is known.
+  // Since when the upstream has been at work on it, as far as is known.
   struct AtWork {
     RouteId route;
     TimePoint since;
     Duration timeout{};
-    bool learns = true;      // how long it takes says how long others will
-    bool owes_head = false;  // likewise: the wait for it counts as latency
+    bool learns = true;      // its duration predicts that of others
+    bool owes_head = false;  // likewise for the head: the wait for it counts as latency
   };
 
-  LocalGenerationPtr generation;  // keeps the others' owners alive; null: an event stream's
+  LocalGenerationPtr generation;  // keeps the owners of the others alive; null: an event stream
   UpstreamPtr connection;
   Slot slot;
   KeyInFlight key;
   TimePoint until;
-  // Its server has failed: no response in time, or an error for one.
+  // The upstream whose server failed: no response in time, or an error response.
   std::optional<UpstreamId> failed_upstream{};
   RestOfResponse rest;
-  Block block{};  // with what has come of a head, which `rest` has not read
+  Block block{};  // holds the part of a head that `rest` has not read
   std::size_t received = 0;
-  std::optional<AtWork> at_work{};  // none: its slot is all that it may hold
-  TunnelPermit permit{};            // of what it may become, or was
+  std::optional<AtWork> at_work{};  // none: it may hold nothing but its slot
+  TunnelPermit permit{};            // for the tunnel or stream that it may become, or was
   observe::TunnelEnd permit_ends = observe::TunnelEnd::finished;
 };
 
@@ -76,7 +76,7 @@ class AbandonedCall final : public Swept {
   AbandonedCall(Services& services, AbandonedRequest request);
   ~AbandonedCall();
 
-  // The request's slot goes back once its upstream has ended it.
+  // The request's slot is released once its upstream has ended the request.
   static void begin(Services& services, AbandonedRequest request);
 
   // Owned:
@@ -85,7 +85,7 @@ class AbandonedCall final : public Swept {
   void wake_if_late(TimePoint now) override;
   int watched_client() override { return -1; }
   void client_left() override {}
-  // Says nothing about latency: some upstreams stop when their client leaves.
+  // Never counts as latency: some upstreams stop when their client leaves.
   std::optional<AwaitedHead> awaited_head() const override { return std::nullopt; }
   bool mark_slot() override;
   bool keeps_to(const Generation& generation) const override;
@@ -110,9 +110,9 @@ class AbandonedCall final : public Swept {
   Parking parking_;
   AbandonedRequest request_;
   std::optional<WorkWithoutSlot> without_slot_;
-  Block block_;                // while a head has come in part
-  std::size_t received_ = 0;   // of it
-  std::size_t discarded_ = 0;  // in all
+  Block block_;                // while part of a head has come
+  std::size_t received_ = 0;   // bytes of that head
+  std::size_t discarded_ = 0;  // bytes in all
 };
 
 }  // namespace spillway::proxy

@@ -12,15 +12,15 @@ namespace spillway::proxy {
 
 namespace {
 
-// A response that has not come to its end.
+// The fault of a response that ended too early.
 Fault fault_of(Transfer::Status status) {
   if (status == Transfer::Status::client_gone) return client_gone();
   if (status == Transfer::Status::timeout) return upstream_stalled();
   return upstream_invalid(http::Error::truncated);
 }
 
-// From where it has got to; the call is not told how it ends. `late_until`: of a response that has
-// stalled, which no byte puts off.
+// Goes on where reading stopped; does not report the result to the call. `late_until`: for a
+// response that has stalled; received bytes do not extend it.
 Task<BackgroundRead> read_on(Parking& parking, const RequestContext& request, UpstreamCall& call,
                              const OnContent& on_content, std::optional<TimePoint> late_until) {
   using Status = BackgroundRead::Status;
@@ -43,7 +43,7 @@ Task<BackgroundRead> read_on(Parking& parking, const RequestContext& request, Up
                                        call.deadlines().response_due());
     const Until until{.deadline = late_until.value_or(in_time)};
     if (++rounds % kRoundsInARow == 0) {
-      // Parks even if there is input: other connections have their turn.
+      // Parks even if there is input, so that other connections can run.
       const Wake wake = co_await parking.park(until, &call.connection().readable());
       if (wake != Wake::ready) co_return failed(fault_of(status_of(wake)));
       continue;

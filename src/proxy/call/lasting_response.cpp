@@ -1,5 +1,5 @@
-// A response that lasts: once it has done so for a second its server has succeeded. A tunnel or an
-// event stream outlives its request.
+// Responses that last: a server has succeeded once its response has lasted for a second. A tunnel
+// or an event stream outlives its request.
 #include <chrono>
 #include <utility>
 

@@ -17,7 +17,7 @@ IpAddress address_of(const RequestContext& request) {
   return classifier.client_of(request.head, request.client.peer);
 }
 
-// The client's network. A tenant by address is one, and a connection's peer is known as one.
+// The client's network. A tenant by address is a network, and so is a connection's peer.
 traffic::Tenant client_of(const RequestContext& request) {
   const traffic::Tenant& tenant = request.classification.tenant;
   if (is_tenant_by_address(tenant)) return tenant;
@@ -37,7 +37,7 @@ std::uint64_t key_of(const RequestContext& request, std::string_view text) {
 }  // namespace
 
 void record_result(const RequestContext& request, bool failed) {
-  // A job that keeps failing must not have live requests refused.
+  // A job that keeps failing must not cause refusals of live requests.
   if (request.is_job()) return;
   using Kind = overload::SourceKind;
   const std::string_view path = path_of(request.head);
@@ -47,7 +47,7 @@ void record_result(const RequestContext& request, bool failed) {
   source[Kind::client] = {index(client.id), client.value()};
   source[Kind::path] = {key_of(request, path), path};
   source[Kind::tenant] = {index(tenant.id), tenant.value()};
-  // A tenant by address says no more than the client does. The network of its site tells a customer
+  // A tenant by address adds nothing to the client. The network of its site identifies a customer
   // that has many such addresses.
   traffic::NetworkText site_name;
   if (is_tenant_by_address(tenant)) {

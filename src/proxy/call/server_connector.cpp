@@ -13,17 +13,17 @@ namespace spillway::proxy {
 namespace {
 
 // The upstream may have just closed an idle connection. A request that must not be sent twice uses
-// only connections that were idle for less than this.
+// only connections that have been idle for less than this.
 constexpr Milliseconds kFreshEnough{1000};
 
 // In multiples of connect_timeout_ms: after this time no other server is tried, so that a request
 // does not wait for each of many silent servers.
 constexpr int kMostConnectTimeouts = 2;
 
-// Between two rounds through all workers in search of an idle connection to close.
+// Between two rounds through all workers in search of an idle connection that can be closed.
 constexpr Milliseconds kRoundPause{10};
 
-// Whether one connection less makes room for another: the local port of a closed one stays taken
+// Whether closing a connection makes room for another: the local port of a closed one stays in use
 // for a minute (TIME_WAIT).
 bool frees_by_closing(int error) {
   const auto shortage = local_shortage_of(error);
@@ -36,7 +36,7 @@ ServerConnector::Connected ServerConnector::take_kept(bool fresh_only, TimePoint
   search_.begin_attempt(upstream().servers.all());
   fresh_only_ = fresh_only;
   dispatched_ = dispatched;
-  // One turn per request: if a skipped server used one up, the next request would get it again.
+  // One turn per request: if skipping a server used up a turn, the next request would get it again.
   turn_ = request_.generation->pool(request_.classification.upstream).next_turn();
   give_up_ = kNever;
   has_timed_out_ = is_short_ = false;
@@ -53,7 +53,7 @@ Task<> ServerConnector::connect(Connected& into, const Deadlines& deadlines) {
   }
 }
 
-// The next server, with a kept connection to it if there is one; or a fault.
+// Chooses the next server, and takes a kept connection to it if there is one; or sets a fault.
 void ServerConnector::choose(Connected& into) {
   UpstreamPool& pool = request_.generation->pool(request_.classification.upstream);
   Circuits& circuits = request_.generation->circuits(request_.classification.upstream);
@@ -84,9 +84,9 @@ void ServerConnector::choose(Connected& into) {
   into.fault = fault_after_all();
 }
 
-// Opens a new connection, to the address that the last one was made to, or else to the next one of
-// the server that does not refuse. A name that means both ::1 and 127.0.0.1 mostly has a server at
-// one of them only.
+// Opens a new connection, to the address used last or else to the server's next address that does
+// not refuse. A name that resolves to both ::1 and 127.0.0.1 usually has a server at only one of
+// them.
 Task<ServerConnector::Opened> ServerConnector::open(std::size_t server, Connected& into,
                                                     const Deadlines& deadlines) {
   Servers& servers = upstream().servers;
@@ -129,7 +129,7 @@ Task<ServerConnector::Opened> ServerConnector::open_to(std::size_t server, std::
   UpstreamPool& pool = request_.generation->pool(request_.classification.upstream);
   pool.make_room();
   if (!upstream().connections.try_open()) {
-    // Others choose meanwhile.
+    // Other requests choose servers meanwhile.
     const resilience::InFlightCount chosen(upstream().servers.in_flight, server);
     co_await reserve_connection();
   }
@@ -143,7 +143,7 @@ Task<ServerConnector::Opened> ServerConnector::open_to(std::size_t server, std::
   }
   into.connection = new UpstreamConnection(services_.loop, pool, server, attempt.descriptor,
                                            attempt.connected, address);
-  if (!into.connection->open()) {  // the system watches no more
+  if (!into.connection->open()) {  // the system cannot watch any more sockets
     error_ = ENOSPC;
     into.connection->retire();
     into.connection.reset();
@@ -217,7 +217,7 @@ Circuits::Source ServerConnector::source_for(const Circuits& circuits) const {
 
 // Jitter, so that clients do not retry in phase.
 Fault ServerConnector::circuits_open(Milliseconds left) {
-  const Milliseconds least{1};  // it may have passed meanwhile
+  const Milliseconds least{1};  // the time may have passed meanwhile
   return circuit_open(overload::spread_retry_after(std::max(left, least), services_.random));
 }
 
@@ -228,10 +228,10 @@ Task<> ServerConnector::reserve_connection() {
   UpstreamPool& pool = request_.generation->pool(id);
   for (bool asked = false; !pool.budget().try_open();) {
     if (pool.close_one()) continue;
-    // None found: the idle connection has just been taken, or is being closed.
+    // None was found: the idle connection has just been taken, or is being closed.
     if (std::exchange(asked, true)) co_await parking_.park({Clock::now() + kRoundPause});
     services_.owner.close_idle_elsewhere(request_.generation->generation(), id, parking_);
-    // The message is on its way back, whatever else wakes the request meanwhile.
+    // The reply is on its way, whatever else wakes the request meanwhile.
     for (Wake wake = Wake::timeout; wake != Wake::ready;) wake = co_await parking_.park({});
   }
 }

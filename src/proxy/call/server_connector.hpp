@@ -32,28 +32,28 @@ class ServerConnector {
       if (connection) connection->retire();
     }
 
-    // The attempt has come to its end.
+    // The attempt has ended.
     bool is_settled() const { return connection || fault; }
 
     UpstreamPtr connection;
-    Circuits::Call call;  // at the circuit of its server
+    Circuits::Call call;  // at the circuit of the server
     std::optional<Fault> fault;
   };
-  // Begins an attempt: chooses a server, in the order of the load balancing, and takes a kept
-  // connection to it. Most requests find one, and need no coroutine for that. Else connect() goes
-  // on. `fresh_only`: takes no kept one. `dispatched`: when the request got its slot.
+  // Begins an attempt: chooses a server in load-balancing order and takes a kept connection to it.
+  // Most requests find one and need no coroutine for that; otherwise connect() goes on.
+  // `fresh_only`: takes no kept connection. `dispatched`: when the request got its slot.
   Connected take_kept(bool fresh_only, TimePoint dispatched);
   // Opens a connection. Tries each server at most once; servers that failed earlier attempts only
-  // when all have; none whose circuit is open. A failed connection is no retry: no byte was sent,
-  // so the next server may be tried whatever the method.
+  // if all have; none whose circuit is open. A failed connection is no retry: no byte was sent, so
+  // the next server may be tried whatever the method.
   Task<> connect(Connected& into, const Deadlines& deadlines);
 
-  // A fault while the circuits of all servers are open, or let others go first.
+  // A fault while the circuits of all servers are open, or let other requests go first.
   std::optional<Fault> circuits_fault();
   bool has_untried_server() const { return search_.has_untried(); }
-  // The kept connection that the last attempt took is to be replaced by a fresh one.
+  // The kept connection of the last attempt is to be replaced by a fresh one.
   void replace_kept() { search_.try_again(asked_server_); }
-  // Servers tried, failed connections included; and the last of them.
+  // Number of servers tried, including failed connections; and the last of them.
   std::uint32_t attempts() const { return attempts_; }
   std::size_t asked_server() const { return asked_server_; }
 
@@ -82,10 +82,10 @@ class ServerConnector {
   bool fresh_only_ = false;
   TimePoint dispatched_{};
   std::uint64_t turn_ = 0;
-  TimePoint give_up_ = kNever;  // set with the first server that is waited for
+  TimePoint give_up_ = kNever;  // set when the proxy first waits for a server
   bool has_timed_out_ = false;
   int error_ = 0;          // errno value of the last attempt
-  bool is_short_ = false;  // of descriptors, ports or memory
+  bool is_short_ = false;  // a lack of descriptors, ports or memory
 };
 
 }  // namespace spillway::proxy

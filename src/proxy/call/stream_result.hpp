@@ -1,6 +1,6 @@
 // The result of a call whose response is an event stream, from its head on: the server has failed
-// if the stream breaks within a second, as a server that cannot keep one does; after that it has
-// succeeded, however the stream ends. Pins the request's configuration so long.
+// if the stream breaks within a second, as it does at a server that cannot keep one open; after
+// that it has succeeded, however the stream ends. Pins the request's configuration until then.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace spillway::proxy {
 
 class StreamResult {
  public:
-  // `call`: has not ended; of a server with that number. A success once `due` has come.
+  // `call`: not ended yet; of server number `server`. A success once `due` has come.
   StreamResult(LocalGenerationPtr generation, Circuits::Call call, Servers& servers,
                std::size_t server, TimePoint due)
       : generation_(std::move(generation)),
@@ -33,8 +33,8 @@ class StreamResult {
   void fail(const Fault& fault) { call_.fail(*fault.failure, fault.cause); }
 
  private:
-  LocalGenerationPtr generation_;  // keeps what follows alive
-  Circuits::Call call_;            // without a result it is ignored
+  LocalGenerationPtr generation_;  // keeps the members below alive
+  Circuits::Call call_;            // ignored if no result is set
   Servers& servers_;
   std::size_t server_;
   TimePoint due_;

@@ -16,7 +16,7 @@ namespace spillway::proxy {
 
 using resilience::AttemptResult;
 namespace {
-// Received at once with the head; enough for most responses. A longer body may be spliced.
+// Read at once with the head; enough for most responses. A longer body may be spliced.
 constexpr std::size_t kFirstRead = 32 * 1024;
 }  // namespace
 
@@ -49,7 +49,7 @@ Task<std::optional<Fault>> UpstreamCall::ask() {
       has_upstream_failed = true;
     const Next next = co_await retry(attempt);
     if (next == Next::give_up) {
-      // Once per request: a failure that a retry repairs does not count.
+      // Once per request: a failure that a retry has repaired does not count.
       if (has_upstream_failed) record_result(request_, true);
       if (has_upstream_failed && so_far_.has_timed_out) record_timeout(request_);
       co_return attempt.fault;
@@ -68,8 +68,8 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
   ServerConnector::Connected connected = connector_.take_kept(fresh_only, admission_.dispatched());
   if (!connected.is_settled()) co_await connector_.connect(connected, deadlines_);
   if (connected.fault) {
-    // Nothing was sent. A connection that was refused may be tried again; one that timed out took
-    // time enough.
+    // Nothing was sent. A refused connection may be tried again; one that timed out has taken
+    // enough time.
     const bool is_refused = connected.fault->reason == Reason::upstream_unavailable;
     co_return Attempt{is_refused ? AttemptResult::unsent : AttemptResult::failed, *connected.fault};
   }
@@ -90,7 +90,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::ask_once() {
   if (current_.sent_any) admission_.use_token();
   current_.head = Head::awaited;
   if (is_streamed() && current_.sent_any)
-    body_->start_pump(*connection_);  // the response is due after it
+    body_->start_pump(*connection_);  // the response is due after the body
   Attempt attempt = co_await read_head();
   current_.at_work_since = awaited_since();
   const bool is_received = attempt.result == AttemptResult::answered;
@@ -119,14 +119,14 @@ SendAll UpstreamCall::send(std::string_view head) {
   return send_all(parking_, *connection_, head, body, {.deadline = due, .client_gone = true});
 }
 
-// A connection that breaks here may still hold an early response: reading will tell.
+// A connection that breaks here may still hold an early response: the read will show.
 std::optional<Fault> UpstreamCall::fault_of_sending(const Transfer& sent) {
   current_.sent_any = sent.bytes > 0;
   if (sent.done() || sent.status == Transfer::Status::failed) return std::nullopt;
   return fault_of(sent.status);
 }
 
-// For each attempt anew: the remaining deadline has changed.
+// Written again for each attempt, since the remaining deadline has changed.
 std::optional<Fault> UpstreamCall::write_head(Block& block, std::string_view& head) {
   if (head = written_.head; !head.empty()) return std::nullopt;
   const cache::StoredPtr& stored = lookup_.stored();
@@ -209,7 +209,7 @@ Task<UpstreamCall::Attempt> UpstreamCall::read_head() {
   }
 }
 
-// The timeout is for the head as a whole, interim ones too, from the end of the request's body.
+// The timeout is for the whole head, including interim ones, from the end of the request's body.
 TimePoint UpstreamCall::head_due() {
   if (current_.late_until) return *current_.late_until;
   if (is_pumping()) return deadlines_.head_due();
@@ -219,7 +219,7 @@ TimePoint UpstreamCall::head_due() {
   return std::min(due, deadlines_.head_due());
 }
 
-// A waiting request holds no block, so that the blocks in use stay in the CPU's caches.
+// A request that waits holds no block, so that the blocks in use stay in the CPU's caches.
 Transfer UpstreamCall::receive_first(Wake wake) {
   if (wake != Wake::ready) return Transfer{status_of(wake)};
   if (!block_) block_ = services_.large_blocks.take();
@@ -253,12 +253,12 @@ resilience::AttemptFacts UpstreamCall::facts() const {
 }
 
 // With Next::give_up the attempt's fault stands. The request keeps its slot while it pauses, since
-// pauses are short and a request that gave its slot back would have to queue for another.
+// pauses are short and a request that gave up its slot would have to queue for another.
 Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
   using Kind = resilience::NextAttempt::Kind;
   const UpstreamId upstream = request_.classification.upstream;
   const auto backoff = resilience::retry_backoff(request_.upstream_config().retries);
-  const TimePoint now = Clock::now();  // not before a deadline that has woken it
+  const TimePoint now = Clock::now();  // not earlier than a deadline that woke it
   const resilience::NextAttempt next =
       next_attempt(failed.result, facts(), backoff, now, services_.random);
   if (next.kind == Kind::give_up) {
@@ -292,7 +292,7 @@ Task<UpstreamCall::Next> UpstreamCall::retry(Attempt& failed) {
   co_return Next::ask_again;
 }
 
-// A response ahead of the request's body says nothing about how long responses take.
+// A response that comes before the end of the request's body says nothing about latency.
 std::optional<TimePoint> UpstreamCall::awaited_since() const {
   if (current_.head != Head::awaited) return std::nullopt;
   if (!is_streamed()) return current_.began;
@@ -314,9 +314,9 @@ void UpstreamCall::record_latency(std::optional<TimePoint> since) {
   request_.metrics().upstream_duration(request_.classification.upstream, *latency);
 }
 
-// Tells the server's circuit of a response head, or of a fault, which is the result of the call.
-// After a good head that is how the response ends. What the server has seen of the request may have
-// caused the fault: a path that always crashes or hangs is like one that always responds 500.
+// Reports a response head, or a fault, to the server's circuit as the result of the call. After a
+// good head the result is how the response ends. The request itself may have caused the fault, as
+// far as it was sent: a path that always crashes or hangs is like one that always responds 500.
 void UpstreamCall::report(const Fault* fault) {
   if (fault != nullptr) {
     if (!fault->failure) return call_.ignore();
@@ -346,7 +346,7 @@ void UpstreamCall::finish() {
     if (body_ != nullptr) body_->stop_pump();
     close();
   }
-  // After a timeout nothing is learned: what is learned is for waits that it bounds.
+  // After a timeout no duration is recorded: those recorded are for waits that it bounds.
   if (so_far_.has_timed_out) return admission_.abandon_slot(now).release(now);
   admission_.release_slot(now);
 }
@@ -357,7 +357,7 @@ http::BodyReader& UpstreamCall::begin_body() {
 }
 
 Fault UpstreamCall::fail_after_head(const Fault& fault, bool is_servers_fault) {
-  // By its status, or since it was late: it is one failure.
+  // Because of its status, or because it was late: still only one failure.
   const bool is_counted = std::exchange(so_far_.has_server_failed, true);
   so_far_.has_broken_off = true;
   so_far_.has_timed_out = fault.failure == observe::ServerFailure::body_timeout;

@@ -1,5 +1,5 @@
-// A request at its upstream: connects, sends, reads the head of the response, and retries where
-// that is safe. ResponseRelay relays the body.
+// A request at its upstream: connects, sends, reads the head of the response, and retries if that
+// is safe. ResponseRelay relays the body.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ namespace spillway::proxy {
 
 class UpstreamCall {
  public:
-  // In the background `session` and `body` are null.
+  // For background requests `session` and `body` are null.
   UpstreamCall(Services& services, const RequestContext& request, Parking& parking,
                Admission& admission, CacheLookup& lookup, ClientSession* session,
                RequestBody* body);
@@ -40,64 +40,64 @@ class UpstreamCall {
   UpstreamCall& operator=(const UpstreamCall&) = delete;
   ~UpstreamCall() { close(); }
 
-  // A deferred request: what is sent in place of a head of its own and of the client's body. They
-  // stay where they are until the call has ended.
+  // A deferred request: the texts to send instead of a head of its own and the client's body. They
+  // must stay in place until the call has ended.
   struct Written {
     std::string_view head, body;
-    bool is_retry = false;     // of an earlier attempt: it funds no other
-    bool may_be_late = false;  // the head of the response has until the request's `due`
+    bool is_retry = false;     // of an earlier attempt: adds nothing to the retry budget
+    bool may_be_late = false;  // the head of the response may come until the request's `due`
   };
   void send_written(const Written& written) { written_ = written; }
 
   // Asks the upstream. Without a fault, response() is there.
   Task<std::optional<Fault>> ask();
-  // After a fault of ask(): if there was no response in time, waits on for as long as the request
-  // would keep its slot as an abandoned one (AbandonedCall). True: response() is there. The server
-  // has been told of its failure, which stands.
+  // After a fault of ask(): if there was no response in time, goes on waiting for as long as the
+  // request would keep its slot if abandoned (AbandonedCall). True: response() is there. The
+  // failure has been reported to the server's circuit, and stands.
   Task<bool> answers_late();
-  // The same wait for the rest of a response that has stalled, which read_late_rest() reads: until
-  // when. nullopt: the request would keep no slot.
+  // The same wait for the rest of a stalled response, which read_late_rest() reads; returns when it
+  // ends. nullopt: the request would keep no slot.
   std::optional<TimePoint> begin_late_wait();
   enum class LateEnd : std::uint8_t {
-    response,      // what was late has come
-    nothing,       // it has not
+    response,      // the late response has come
+    nothing,       // it has not come
     from_outside,  // the wait was ended
   };
   void end_late_wait(LateEnd how);
-  // It waits on so, and its server gets no more requests.
+  // It waits in this way, but its server gets no more requests.
   bool waits_in_vain() const;
 
   http::ResponseHead& response() { return response_; }
   const http::ResponseHead& response() const { return response_; }
-  // The block with the head and the bytes received behind it.
+  // The block with the head and the bytes received after it.
   Block& block() { return block_; }
   RelayState& state() { return state_; }
-  // Its body is read from now on, by this: so it is known where the response ends, also once the
-  // request is abandoned.
+  // From now on this reads its body, so that the end of the response is found even if the request
+  // is abandoned meanwhile.
   http::BodyReader& begin_body();
   http::BodyReader& body_reader() { return *reader_; }
   UpstreamConnection& connection() { return *connection_; }
-  // One of limits.tunnels, for what the response may become, or has become.
+  // A permit of limits.tunnels, for a response that may become, or has become, long-lived.
   TunnelPermit& permit() { return permit_; }
 
   // --- How it ends, after the head.
   // The response has been read to its end: frees the slot and the connection, although the client
   // may not have received all of it.
   void finish();
-  // The response, a 304, freshens the stored response, which is taken in its place. True if that is
-  // stored again.
+  // The response is a 304 that freshens the stored response, which is used instead. True if that
+  // response is stored again.
   bool finish_confirmed() {
     const bool is_stored = lookup_.take_confirmed(response_, admission_.dispatched());
-    // It has no body: further bytes are not HTTP.
+    // A 304 has no body: further bytes are not HTTP.
     if (state_.end() > state_.checked_to()) response_.keep_alive = false;
     finish();
     return is_stored;
   }
   // The connection outlives the request: takes it out of the upstream's connection budget and frees
-  // the slot. A tunnel is a success of its server, whenever it ends: what is said in it is not
+  // the slot. A tunnel is a success of its server, however and whenever it ends: its content is not
   // HTTP.
   UpstreamPtr detach_tunnel();
-  // What becomes of an event stream is still to be told to `result`.
+  // How an event stream ends has yet to be reported to `result`.
   UpstreamPtr detach_event_stream(std::optional<StreamResult>& result);
   // Drops the connection, if there is one, and frees the slot.
   void drop() {
@@ -107,13 +107,13 @@ class UpstreamCall {
     admission_.abandon_slot(services_.now()).release();
     permit_ = {};
   }
-  // The same; later, if the upstream may be at work on the request (AbandonedCall).
+  // The same, but later if the upstream may be at work on the request (AbandonedCall).
   void abandon();
   // A response that still arrives a second after its head counts as a success of the server: it may
-  // take for ever to end.
+  // never end.
   void on_body_bytes();
   // The server failed after the head of its response: counted and logged, unless the attempt has
-  // failed before, and held against it unless it may have lost patience with a slow client.
+  // failed before, and held against the server unless it may have given up on a slow client.
   Fault fail_after_head(const Fault& fault, bool is_servers_fault = true);
 
   // Bytes of the request have gone to a server, in any attempt.
@@ -131,29 +131,29 @@ class UpstreamCall {
     Fault fault;
   };
   enum class Next : std::uint8_t { ask_again, give_up };
-  // Of the response. It is awaited even if nothing was sent: it may be there already.
+  // State of the response's head. It is awaited even if nothing was sent: it may already be there.
   enum class Head : std::uint8_t { none, awaited, received };
-  // The attempt under way.
+  // The current attempt.
   struct Current {
     TimePoint began{};                    // for its latency
-    std::optional<TimePoint> owed_since;  // the whole request was sent
-    // The upstream has been at work on the request since then, all of which it has.
+    std::optional<TimePoint> owed_since;  // when the whole request had been sent
+    // Since then the upstream has the whole request and works on it.
     std::optional<TimePoint> at_work_since;
-    std::optional<TimePoint> late_until;  // it has timed out, and is waited for until then
-    std::optional<TimePoint> held_until;  // the same, once that has ended
-    std::size_t received = 0;             // in the block, of the response's head
-    bool sent_any = false;                // of the request
+    std::optional<TimePoint> late_until;  // it has timed out; a late response is awaited until then
+    std::optional<TimePoint> held_until;  // the same time, kept after that wait has ended
+    std::size_t received = 0;             // bytes of the response's head in the block
+    bool sent_any = false;                // any byte of the request
     Head head = Head::none;
   };
-  // What all attempts add up to.
+  // The sum of all attempts.
   struct SoFar {
-    std::uint32_t retries = 0;  // attempts besides the first
+    std::uint32_t retries = 0;  // attempts after the first
     std::uint32_t pauses = 0;   // before retries
     bool was_replaced = false;  // a kept connection was found closed
     bool has_server_failed = false;
-    bool has_timed_out = false;   // the same: no response in time, or no more of it
-    bool has_broken_off = false;  // the same, behind the head
-    bool was_sent = false;        // in one before the current
+    bool has_timed_out = false;   // also has_server_failed: no response in time, or it stalled
+    bool has_broken_off = false;  // also has_server_failed: after the head
+    bool was_sent = false;        // in an attempt before the current one
     TimePoint answered_at{};
   };
 
@@ -194,16 +194,16 @@ class UpstreamCall {
   CacheLookup& lookup_;
   ClientSession* const session_;
   RequestBody* const body_;
-  Written written_;  // its head is empty: it is not one
+  Written written_;  // if its head is empty, the request is not a deferred one
   ServerConnector connector_;
   Deadlines deadlines_;
   UpstreamPtr connection_;
   TunnelPermit permit_;
-  Circuits::Call call_;  // until its result is reported
+  Circuits::Call call_;  // until its result has been reported
   http::ResponseHead response_;
   Block block_;
   RelayState state_;
-  std::optional<http::BodyReader> reader_;  // of its body, once that is read
+  std::optional<http::BodyReader> reader_;  // for the body, once it is being read
   SoFar so_far_;
   Current current_;
 };

@@ -21,7 +21,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// The longest wait that a client gets by Prefer.
+// The longest wait that a client gets with Prefer.
 constexpr std::chrono::seconds kLongestPrefer{60};
 
 // How long a request that could be forwarded waits for the store.
@@ -47,7 +47,7 @@ bool Deferral::may_be_deferred() const {
   return !is_long && !would_be_lost() && has_form_to_defer();
 }
 
-// By its method and its form.
+// Its method and its form allow it.
 bool Deferral::has_form_to_defer() const {
   const http::RequestHead& head = request_.head;
   if (request_.is_own || request_.is_shadow() || !request_.upgrade.empty()) return false;
@@ -56,7 +56,7 @@ bool Deferral::has_form_to_defer() const {
          (by_method == jobs::Deferrable::if_preferred && is_preferred());
 }
 
-// As far as the route's `when` asks for it: the field is read only then.
+// The client asks for it, if the route's `when` lets it: the field is read only then.
 bool Deferral::is_wished(const config::Defer& settings) const {
   return settings.when == config::DeferWhen::prefer && is_preferred();
 }
@@ -90,8 +90,8 @@ bool Deferral::has_key() const {
          has_form_to_defer();
 }
 
-// Taken before the store is asked: a request that is being written down holds it until the store
-// knows it.
+// The key is taken before the store is asked: a request that is being stored holds it until the
+// store has it.
 Task<Deferral::KeyState> Deferral::take_key() {
   const jobs::ReadKey key = jobs::read_idempotency_key(request_.head.fields);
   if (!key.key) co_return KeyState::free;
@@ -122,7 +122,7 @@ Task<bool> Deferral::is_behind_jobs() {
   co_return has_any;
 }
 
-// nullopt: it has not answered soon, or cannot be asked.
+// nullopt: the store has not answered soon enough, or cannot be asked.
 Task<std::optional<store::Command>> Deferral::ask(store::Command question) {
   if (!services_.jobs->is_available()) co_return std::nullopt;
   std::optional<store::Command> answer =
@@ -130,7 +130,7 @@ Task<std::optional<store::Command>> Deferral::ask(store::Command question) {
   co_return answer;
 }
 
-// In which its jobs, and what overtakes them, have their turn.
+// The order in which its jobs, and requests that could overtake them, are forwarded.
 std::optional<jobs::Digest> Deferral::order() const {
   const std::string& order_by = defer()->order_by;
   if (order_by.empty()) return std::nullopt;
@@ -175,7 +175,7 @@ Task<Answer> Deferral::write_down(std::optional<Fault> refused) {
   co_return DeferredRequest{};
 }
 
-// A request that waited in vain, and is to be kept if it is not deferred.
+// A request that expired while it waited, and is to be kept if it is not deferred.
 bool Deferral::is_letter(const Fault& fault) const {
   return defer() != nullptr && fault.outcome == Outcome::expired &&
          request_.upstream().dead_letters.is_enabled() && has_form_to_defer();
@@ -210,14 +210,14 @@ void Deferral::keep_expired(const Fault& fault) {
   }
 }
 
-// One byte more than `most`: it is too long.
+// One byte more than `most` means that it is too long.
 Task<std::optional<Fault>> Deferral::read_content(std::string& content, std::uint64_t most) {
   if (!body_.has_any()) co_return std::nullopt;
   const std::optional<Fault> fault = co_await body_.read_content(content, most);
   co_return fault;
 }
 
-// As it would go to the upstream now.
+// The head as it would now be sent to the upstream.
 std::string Deferral::forwarded_head() const {
   const http::RequestHead& head = request_.head;
   const http::ForwardedRequest with{
@@ -235,7 +235,7 @@ std::string Deferral::forwarded_head() const {
   return text;
 }
 
-// A fault if the request is not one that can be deferred.
+// A fault if the request cannot be deferred.
 std::optional<Fault> Deferral::fill(jobs::NewJob& job, std::string content) const {
   const http::RequestHead& head = request_.head;
   const config::Defer& settings = *defer();
@@ -274,7 +274,7 @@ std::optional<Fault> Deferral::read_key(jobs::NewJob& job) const {
   return std::nullopt;
 }
 
-// A request with a key goes to the store even if that has no room: it may be a duplicate.
+// A request with a key goes to the store even if that is full: it may be a duplicate.
 Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   using Result = store::Enqueue::Result;
   JobQueue& queue = *services_.jobs;
@@ -287,7 +287,7 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   const std::uint64_t most = is_full || is_in_hand ? 0 : defer()->max_pending;
   StoreCall call{
       store::Enqueue{.job = std::move(job), .max_pending = most, .is_in_share = is_in_share()}};
-  // Behind a commit that takes too long it is refused as what comes now.
+  // If it waits too long for a commit, it is refused like requests that come now.
   const Execution execution =
       co_await execute(services_, parking_, call, StoreCondition::kLongestTurn);
   if (execution == Execution::refused) co_return not_deferred(queue.condition().reason());
@@ -297,7 +297,7 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   job_ = {.id = enqueue.id, .progress = {}};
   if (enqueue.result == Result::share_full) co_return share_of_deferred_is_full();
   if (enqueue.result == Result::in_hand) co_return idempotency_key_in_flight();
-  if (enqueue.result != Result::full) key_.release();  // from now on the store has it
+  if (enqueue.result != Result::full) key_.release();  // from now on the store has the key
   if (enqueue.result == Result::accepted) {
     ++counts.accepted;
     log_accepted(enqueue.job);
@@ -312,14 +312,14 @@ Task<std::optional<Fault>> Deferral::store(jobs::NewJob job) {
   co_return is_in_hand ? idempotency_key_in_flight() : not_deferred(Reason::store_full);
 }
 
-// A trusted peer that names neither a tenant nor a client stands for all of its own.
+// A trusted peer that names neither a tenant nor a client stands for all of its clients.
 bool Deferral::is_in_share() const {
   return request_.classification.tenant.source != config::TenantKey::client_address ||
          counted_client(request_).has_value();
 }
 
-// What has become of the job that stands for a duplicate: its client is not promised what will not
-// be done.
+// Looks up the job that a duplicate belongs to, so that its client is not promised work that will
+// not be done.
 Task<std::optional<Fault>> Deferral::see_job() {
   StoreCall look{store::Find{.id = job_.id, .job = std::nullopt}};
   look.is_of_key = true;
@@ -339,7 +339,7 @@ std::chrono::seconds Deferral::longest_wait() const {
   return std::min(preference_.wait.value_or(std::chrono::seconds(0)), kLongestPrefer);
 }
 
-// Of a wait that is longer than this proxy lets its clients wait, what was applied is told.
+// If the wait is capped by this proxy, the response says which wait applied.
 std::string Deferral::applied_to_202() const {
   std::string applied = preference_.respond_async ? "respond-async" : "";
   if (preference_.wait) applied += (applied.empty() ? "" : ", ") + applied_to_answer();
@@ -350,8 +350,8 @@ std::string Deferral::applied_to_answer() const {
   return "wait=" + std::to_string(longest_wait().count());
 }
 
-// Not at the connection limit: a client that waits costs a connection, and can ask for the job
-// later.
+// Does not wait at the connection limit: a client that waits costs a connection, and can ask for
+// the job later.
 Task<bool> Deferral::wait_for_end() {
   const TimePoint until = request_.arrived + longest_wait();
   std::optional<jobs::Progress> known;

@@ -1,8 +1,8 @@
-// Defers a request: takes the whole of it, has it written down, and answers 202 once it is durable.
+// Defers a request: reads all of it, has it stored, and answers 202 once it is durable.
 //
-// What is deferred: by a route's `defer`, the requests that would have been refused for want of
-// room, all of them, or those that ask for it. Nothing of the request has been sent by then, so it
-// is forwarded once.
+// A route's `defer` names the requests to defer: those that would have been refused for lack of
+// room, all of them, or those that ask for it. No byte of such a request has been sent by then, so
+// it is forwarded only once.
 #pragma once
 
 #include <chrono>
@@ -40,50 +40,50 @@ class Deferral {
   Deferral(const Deferral&) = delete;
   Deferral& operator=(const Deferral&) = delete;
 
-  // The route has `defer`, and there is a store. Else nothing is deferred.
+  // The route has `defer`, and there is a store. Otherwise nothing is deferred.
   bool is_configured() const { return defer() != nullptr; }
-  // Before it is forwarded: whether it is to be. It asks the three questions below.
+  // Before it is forwarded: whether it should be. Asks the three questions below.
   enum class Turn : std::uint8_t {
     now,
-    later,       // it is deferred whether there is room for it or not
-    of_another,  // another request has its Idempotency-Key in hand
+    later,       // defer it whether there is room for it or not
+    of_another,  // another request with its Idempotency-Key is in progress
   };
   Task<Turn> turn();
   // The request is deferred whether there is room for it or not.
   bool comes_first() const;
-  // It has an Idempotency-Key, and came to a route on which requests are told apart by it.
+  // It has an Idempotency-Key, and its route tells requests apart by that key.
   bool has_key() const;
-  // Before it is forwarded. The store is waited for a moment.
+  // Before it is forwarded: takes its key. Waits for the store only briefly.
   enum class KeyState : std::uint8_t {
-    free,     // nothing is known of it; from now on it is this request's alone
-    of_job,   // of a job, which the client is to be told of although there is room
-    in_hand,  // of another request that is being answered, or is on its way to the store
+    free,     // not known; from now on only this request has it
+    of_job,   // it belongs to a job, which is reported to the client although there is room
+    in_hand,  // it belongs to another request that is in progress, or on its way to the store
   };
   Task<KeyState> take_key();
-  // It has the field of `order_by`, and came to a route on which jobs have an order.
+  // It has the field named by `order_by`, and jobs of its route have an order.
   bool has_order() const;
-  // Before it is forwarded: jobs of its order have not ended, which it must not overtake. The store
-  // is waited for a moment; false if it does not answer.
+  // Before it is forwarded: whether jobs of its order have not ended, which it must not overtake.
+  // Waits for the store only briefly; false if the store does not answer.
   Task<bool> is_behind_jobs();
-  // The fault is a refusal, and the request is deferred in its place.
+  // The fault is a refusal, and the request is deferred instead.
   bool replaces(const Fault& fault) const;
-  // Writes the request down. Returns DeferredRequest, or a fault: `refused` if the request cannot
-  // be deferred, or the store's.
+  // Stores the request. Returns DeferredRequest, or a fault: `refused` if the request cannot be
+  // deferred, or the fault of the store.
   Task<Answer> write_down(std::optional<Fault> refused);
 
-  // It expired before it got a slot, and was not deferred. With `expire_policy` dead_letter it is
-  // written down as dead, for the operator; nobody waits for that, and its client is answered as
-  // without. Does nothing for other faults.
+  // The request expired before it got a slot, and was not deferred. With the `expire_policy`
+  // dead_letter it is stored as a dead job, for the operator; no request waits for that, and its
+  // client gets the same answer as without it. Does nothing for other faults.
   void keep_expired(const Fault& fault);
 
-  // RFC 7240 section 4.3: waits as long as the client wants to (`wait`) for the job to end. True:
-  // it has, and its answer may be shown in place of the 202.
+  // RFC 7240 section 4.3: waits as long as the client wants (`wait`) for the job to end. True: it
+  // has ended, and its answer may be sent instead of the 202.
   Task<bool> wait_for_end();
 
-  // After that, for the response: the job that stands for the request.
+  // After that, for the response: the job for this request.
   const SeenJob& job() const { return job_; }
-  // What the client asked for and is told to have got (RFC 7240 section 3), with the 202 and with
-  // the answer itself; empty: nothing.
+  // The preferences that were applied (Preference-Applied, RFC 7240 section 3), for the 202 and for
+  // the job's answer; empty: none.
   std::string applied_to_202() const;
   std::string applied_to_answer() const;
 

@@ -11,7 +11,7 @@ namespace spillway::proxy {
 namespace {
 
 constexpr Duration kKeepAlive = std::chrono::seconds(15);
-// It keeps a configuration from being cleared away.
+// A stream keeps its configuration from being released.
 constexpr Duration kLongestStream = std::chrono::minutes(10);
 
 }  // namespace
@@ -33,7 +33,7 @@ Task<std::optional<Fault>> JobResource::tell_progress(ClientSession& session) {
         co_await follow(services_, parking_, followed_, shown, due, AtConnectionLimit::stays);
     if (next.status == Followed::Status::forgotten) break;
     if (next.status == Followed::Status::client_gone) co_return client_gone();
-    std::string event = ":\n\n";  // a comment, which keeps the connection alive
+    std::string event = ":\n\n";  // a comment keeps the connection alive
     if (next.job) {
       shown = next.job->progress;
       event = "event: " + std::string(jobs::name(shown->state)) + "\ndata: " + describe(*next.job) +

@@ -9,12 +9,12 @@ namespace spillway::proxy {
 
 namespace {
 
-// At a job that another proxy may have, or when the store has not answered.
+// For a job that another proxy may have in hand, or when the store has not answered.
 constexpr Duration kLookAgain = std::chrono::seconds(1);
 
 struct Look {
   bool is_answered = false;
-  std::optional<jobs::JobView> job;  // nullopt, if it is answered: there is no such job
+  std::optional<jobs::JobView> job;  // nullopt although is_answered: there is no such job
 };
 
 Task<Look> look_at(Services& services, Parking& parking, jobs::JobId id) {
@@ -31,7 +31,7 @@ bool is_over(const Services& services, TimePoint until, AtConnectionLimit at_lim
 
 enum class Client : std::uint8_t { is_there, gone };
 
-// A worker that drains, and the connection limit, are noticed within kLookAgain.
+// A drain of the worker, and the connection limit, are noticed within kLookAgain.
 Task<Client> wait_for_change(const Services& services, Parking& parking, const JobWatch& watch,
                              TimePoint until, AtConnectionLimit at_limit) {
   while (!watch.delivered && !is_over(services, until, at_limit)) {

@@ -1,4 +1,4 @@
-// Waits for a job to change: for its client's events, and for one that prefers to wait.
+// Waits for a job to change: for its client's event stream, or for a client that prefers to wait.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace spillway::proxy {
 
-// A job as it was seen last.
+// A job as last seen.
 struct SeenJob {
   enum class Left : std::uint8_t {
     all,
-    key,  // it has ended and was deleted: nothing but its Idempotency-Key is known of it
+    key,  // it has ended and was deleted: only its Idempotency-Key is still known
   };
   jobs::JobId id;
-  jobs::Progress progress;     // of one that was accepted just now: queued
-  std::uint64_t position = 0;  // as JobView's
+  jobs::Progress progress;     // queued if it was accepted just now
+  std::uint64_t position = 0;  // as in JobView
   Left left = Left::all;
 };
 
@@ -27,19 +27,19 @@ struct Followed {
   enum class Status : std::uint8_t {
     changed,
     unchanged,    // until the time was over, the proxy drains or is at the connection limit
-    client_gone,  // meanwhile
+    client_gone,  // the client left meanwhile
     forgotten,    // there is no such job
   };
   Status status = Status::forgotten;
-  std::optional<jobs::JobView> job;  // changed
+  std::optional<jobs::JobView> job;  // the changed job
 };
 
-// Whether it stops waiting once limits.connections are open and others are not accepted.
+// Whether the request stops waiting when limits.connections are open and clients wait for room.
 enum class AtConnectionLimit : std::uint8_t { stays, gives_way };
 
-// Returns once the job's progress is another one than `known`. A change that another proxy makes is
-// seen up to a second later; a store that does not answer is waited for. The client's connection is
-// watched meanwhile.
+// Returns once the job's progress differs from `known`. A change made by another proxy is seen up
+// to a second later; if the store does not answer, the wait goes on. Meanwhile the client's
+// connection is watched.
 Task<Followed> follow(Services& services, Parking& parking, jobs::JobId id,
                       std::optional<jobs::Progress> known, TimePoint until,
                       AtConnectionLimit at_limit);

@@ -16,9 +16,9 @@ namespace spillway::proxy {
 namespace {
 
 constexpr std::string_view kJobs = "/jobs/";
-constexpr std::string_view kDeleted = "deleted";  // in place of a state
+constexpr std::string_view kDeleted = "deleted";  // shown in place of a state
 constexpr std::size_t kIdSize = 32;
-// As much of a response waits for each client in any case.
+// A response up to this size may wait for any client without being counted.
 constexpr std::size_t kUncounted = 64 * 1024;
 constexpr std::string_view kJsonFields =
     "Content-Type: application/json\r\nCache-Control: no-store\r\n";
@@ -29,7 +29,7 @@ Fault answered(std::uint16_t status, StaticText detail) {
 
 Fault no_such_job() { return answered(404, "There is no such job, or it was forgotten."); }
 
-// Among lines that end in CRLF.
+// Looks among lines that end in CRLF.
 bool has_line(std::string_view lines, std::string_view name) {
   while (!lines.empty()) {
     if (http::istarts_with(lines, name) && lines.substr(name.size()).starts_with(':')) return true;
@@ -102,7 +102,7 @@ Task<Answer> JobResource::answer(std::string_view path) {
   co_return shown;
 }
 
-// A problem with the field that a 405 has to have.
+// A problem with the Allow field that a 405 must have.
 void JobResource::refuse_method(std::string_view allowed) {
   response_ = {405,
                "Allow: " + std::string(allowed) +
@@ -113,8 +113,8 @@ void JobResource::refuse_method(std::string_view allowed) {
                      {"detail", "This method is not allowed for a job."}})};
 }
 
-// Called before the store is asked. What the tenant's budget refuses takes nothing from the rate
-// that all tenants share.
+// Called before the store is asked. A request that the tenant's budget refuses takes nothing from
+// the rate that all tenants share.
 std::optional<Fault> JobResource::too_often() const {
   const traffic::Tenant& tenant = request_.classification.tenant;
   const TimePoint now = services_.now();
@@ -126,7 +126,7 @@ std::optional<Fault> JobResource::too_often() const {
   return std::nullopt;
 }
 
-// A fault if the store does not answer, or as much is asked already as may be.
+// A fault if the store does not answer, or too many questions to it are waiting.
 Task<std::optional<Fault>> JobResource::ask(StoreCall& call) {
   const Execution execution = co_await execute(services_, parking_, call);
   if (execution == Execution::done) co_return std::nullopt;
@@ -148,7 +148,7 @@ Task<Answer> JobResource::show(jobs::JobId id) {
   co_return JobReport{};
 }
 
-// One that a proxy has in hand is as good as the next.
+// A job that a proxy has in hand counts as the next one.
 std::int64_t JobResource::retry_after(const jobs::Progress& progress,
                                       std::uint64_t position) const {
   const bool is_leased = progress.state == jobs::JobState::leased;
@@ -193,7 +193,7 @@ Task<Answer> JobResource::show_answer(jobs::JobId id, Cut cut) {
   if (failure) co_return *failure;
   auto& read = call.as<store::ReadAnswer>();
   if (!read.state) co_return no_such_job();
-  // One that is replayed has the answer to an earlier attempt.
+  // A replayed job still has the answer of an earlier attempt.
   if (!jobs::has_ended(*read.state))
     co_return answered(409, "The job has not ended: ask for it without /response.");
   if (!read.answer) co_return answered(404, "The job has ended without an answer.");
@@ -203,10 +203,10 @@ Task<Answer> JobResource::show_answer(jobs::JobId id, Cut cut) {
     read.answer->fields += "Spillway-Job: cut\r\n";
     read.answer->body.clear();
   }
-  // Until its client has taken it, it is kept for it alone.
+  // Until its client has taken the answer, its memory is held for this client alone.
   const bool is_counted = read.answer->body.size() > kUncounted;
   if (is_counted && !kept_.reserve_answer(read.answer->body.size())) {
-    // Clients that take theirs slowly give way to others, but not to a client that has its part.
+    // Clients that take their answers slowly give way to others, but not to one that has its share.
     if (!kept_.has_room_for_answer(read.answer->body.size()))
       services_.recent.miss_memory(services_.now());
     co_return denied(Reason::budget_exceeded, LookupLimit::kLater);
@@ -222,7 +222,7 @@ Task<Answer> JobResource::show_answer(jobs::JobId id, Cut cut) {
   co_return JobReport{};
 }
 
-// A moment, or until the client leaves.
+// Waits for a moment, or until the client leaves.
 Task<bool> JobResource::wait_for(Milliseconds time) {
   for (const TimePoint until = services_.now() + time; services_.now() < until;) {
     const Wake wake = co_await parking_.park({.deadline = until, .client_gone = true});

@@ -1,7 +1,7 @@
-// What a client asks of a job, below own_path: GET /_spillway/jobs/{id}, GET .../response,
-// GET .../events, DELETE.
-// The id is the permission: nothing else tells who may ask. How often is bounded, for each tenant
-// and for all (LookupLimit), and a tenant's budget counts these requests like others.
+// The requests of a client about its job, below own_path: GET /_spillway/jobs/{id}, GET
+// .../response, GET .../events, DELETE. The id is the permission: nothing else shows who may ask.
+// Their rate is limited, for each tenant and for all (LookupLimit), and a tenant's budget counts
+// these requests like others.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@
 
 namespace spillway::proxy {
 
-// The part of the request's path behind config::own_path, from its slash on; nullopt: the request
-// is not for the proxy itself.
+// The part of the request's path after config::own_path, from its slash on; nullopt: the request is
+// not for the proxy itself.
 std::optional<std::string_view> own_part(const RequestContext& request, const Services& services);
 
-// Where a client finds its job.
+// The path at which a client finds its job.
 std::string job_location(const RequestContext& request, const jobs::JobId& id);
 
 class JobResource {
  public:
-  // `response`: where its reports are written.
+  // `response`: receives the reports.
   JobResource(Services& services, const RequestContext& request, Parking& parking,
               LocalReply& response)
       : services_(services),
@@ -44,19 +44,19 @@ class JobResource {
 
   // `path`: own_part(). JobReport, or a fault.
   Task<Answer> answer(std::string_view path);
-  // The stored answer of a job, in place of a 202; `applied`: the preference that led to it. A
-  // fault where its body was too long to be kept.
+  // The stored answer of a job, instead of a 202; `applied`: the preference that led to it. A fault
+  // if its body was too long to be kept.
   Task<Answer> answer_of(jobs::JobId id, const std::string& applied);
-  // Sends an event for each change of the job's state until its end (job_events.cpp). Ends earlier
-  // when the client leaves, or after a while; its client comes again then.
+  // Sends an event for each change of the job's state until the job ends (job_events.cpp). Ends
+  // earlier if the client leaves, or after a while; the client then reconnects.
   Task<std::optional<Fault>> send_events(ClientSession& session, Admission& admission);
-  // The 202 of a request that this job stands for; `applied`: preferences, may be empty.
+  // The 202 of a request for which this job stands; `applied`: preferences, may be empty.
   void report_deferred(const SeenJob& job, const std::string& applied);
 
  private:
   struct Asked {
     jobs::JobId id;
-    std::string_view part;  // behind the id: empty, "/response" or "/events"
+    std::string_view part;  // after the id: empty, "/response" or "/events"
   };
   Task<std::optional<Fault>> tell_progress(ClientSession& session);
 
@@ -65,7 +65,7 @@ class JobResource {
   std::optional<Fault> too_often() const;
   Task<std::optional<Fault>> ask(StoreCall& call);
   Task<Answer> show(jobs::JobId id);
-  // An answer whose body was too long to be kept.
+  // How to report an answer whose body was too long to be kept.
   enum class Cut : std::uint8_t { told, refused };
   Task<Answer> show_answer(jobs::JobId id, Cut cut);
   Task<bool> wait_for(Milliseconds time);
@@ -78,8 +78,8 @@ class JobResource {
   const RequestContext& request_;
   Parking& parking_;
   LocalReply& response_;
-  Spill kept_;            // counts the answer that is sent
-  jobs::JobId followed_;  // by its events
+  Spill kept_;            // counts the memory of the answer that is sent
+  jobs::JobId followed_;  // the job whose events are sent
 };
 
 }  // namespace spillway::proxy

@@ -19,12 +19,12 @@ namespace spillway::proxy {
 namespace {
 
 constexpr Duration kRouteIsGone = std::chrono::seconds(30);
-// How long the body of a refusal is waited for, for its connection: nearly all come at once.
+// How long to wait for the body of a refusal, to reuse its connection: nearly all come at once.
 constexpr Duration kRefusalsBody = std::chrono::milliseconds(100);
 
 RouteId first_route() { return RouteId{0}; }
 
-// The status of a response says that the job is not done.
+// The status of a response shows that the job is not done.
 bool says_undone(jobs::Cause by_status) {
   return by_status == jobs::Cause::refused || by_status == jobs::Cause::failed;
 }
@@ -57,8 +57,8 @@ JobRun::JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch,
   is_readable_ = is_whole();
 }
 
-// Whether the stored head is valid and the stored body has the length that it announces. After a
-// shorter body the upstream would take the next request on the connection for the rest.
+// Whether the stored head is valid and the stored body has the length that it announces. With a
+// shorter body the upstream would take the next request on the connection for the rest of it.
 bool JobRun::is_whole() {
   if (http::parse_request(job_.head, head_) != http::Error::none ||
       http::request_framing(head_) != http::Error::none)
@@ -100,13 +100,13 @@ Task<JobRun::End> JobRun::attempt() {
   co_return end;
 }
 
-// A refusal that is to be followed by another attempt has said all with its head: the job waits,
-// and its route pauses, from then on.
+// A refusal that another attempt will follow is complete with its head: the job waits, and its
+// route pauses, from then on.
 //
-// Else the upstream may be at work on a request that timed out, or whose answer has stalled. As
-// long as that holds its slot the job runs: neither another one beyond `concurrency`, nor the next
-// one of its order, nor its own next attempt begins. What the upstream says meanwhile is what
-// became of the job. What ends such a wait is not why the attempt failed.
+// Otherwise the upstream may still work on a request that timed out, or whose answer stalled. While
+// that holds its slot the job counts as running: neither another job beyond `concurrency`, nor the
+// next one of its order, nor its own next attempt begins. An answer that comes in this time is the
+// job's result. The end of such a wait is not the reason why the attempt failed.
 Task<JobRun::End> JobRun::at_upstream() {
   std::optional<Fault> broken = co_await call_.ask();
   Abort why = abort_;
@@ -150,7 +150,7 @@ Task<JobRun::End> JobRun::at_upstream() {
   co_return end;
 }
 
-// nullopt: its body is wanted, too. Its route is not to wait for that.
+// nullopt: its body is wanted too. The pause of its route does not wait for the body.
 std::optional<JobRun::End> JobRun::retry_by_head(const jobs::StoredAnswer& answer) {
   if (!says_undone(jobs::cause_of(answer.status))) return std::nullopt;
   End end = after(std::nullopt, Abort::none, answer);
@@ -185,10 +185,10 @@ void JobRun::begin() {
                       .may_be_late = defer().lease.has_value()});
 }
 
-// Whatever the thread with the store is waiting for.
+// Independent of any wait of the thread with the store.
 bool JobRun::is_lease_ending(TimePoint now) const { return services_.jobs->lease().is_ending(now); }
 
-// As retries of live requests, from the same budget, but not from the part that is left to those.
+// Takes from the budget of live requests' retries, but not from the part reserved for those.
 bool JobRun::may_retry() {
   resilience::RetryBudget& budget =
       request_.generation->retry_budget(request_.classification.upstream);
@@ -198,7 +198,7 @@ bool JobRun::may_retry() {
   return may;
 }
 
-// What the upstream has done, or was not asked for, adds nothing to its trouble.
+// A request that the upstream completed, or never got, adds nothing to the upstream's trouble.
 void JobRun::book_retry(const End& end) {
   using jobs::Cause;
   const bool is_done = end.cause == Cause::answered || end.cause == Cause::rejected;
@@ -206,7 +206,7 @@ void JobRun::book_retry(const End& end) {
     request_.generation->retry_budget(request_.classification.upstream).give_back(services_.now());
 }
 
-// For a pause as after the attempt that failed, so that those that are put off do not come at once.
+// Pauses as after a failed attempt, so that jobs put off do not all come back at once.
 JobRun::End JobRun::put_off() {
   return_turn();
   End end;
@@ -231,7 +231,7 @@ JobRun::End JobRun::without_slot(jobs::NoSlot how) {
   return end;
 }
 
-// As if it had expired in the store.
+// As if the job had expired in the store.
 JobRun::End JobRun::expire() const {
   End end;
   const jobs::WallTime now = services_.jobs->wall_now();
@@ -239,7 +239,7 @@ JobRun::End JobRun::expire() const {
   return end;
 }
 
-// Nothing of it was sent, or is: as if it had been cancelled in the store.
+// No byte of it was or will be sent: as if it had been cancelled in the store.
 JobRun::End JobRun::withdrawn(jobs::Cause by) {
   End end;
   const jobs::WallTime now = services_.jobs->wall_now();
@@ -247,7 +247,7 @@ JobRun::End JobRun::withdrawn(jobs::Cause by) {
   return end;
 }
 
-// It was sent, and closed since another proxy may send it from now on.
+// It was sent, and then closed because another proxy may send it from now on.
 JobRun::End JobRun::taken_away() const {
   End end;
   end.cause = jobs::Cause::proxy_ended;
@@ -256,7 +256,7 @@ JobRun::End JobRun::taken_away() const {
   return end;
 }
 
-// It was sent, and closed before the answer came.
+// It was sent, and closed before its answer came.
 JobRun::End JobRun::interrupted() const {
   End end;
   end.cause = jobs::Cause::proxy_ended;
@@ -267,7 +267,7 @@ JobRun::End JobRun::interrupted() const {
   return end;
 }
 
-// What the store gave back is no request, or was sealed by another key: it can never be sent.
+// The stored data is no request, or was sealed with another key: it can never be sent.
 JobRun::End JobRun::unreadable() {
   End end;
   end.cause = jobs::Cause::route_gone;
@@ -297,13 +297,13 @@ JobRun::End JobRun::after(const std::optional<Fault>& fault, Abort abort,
   using jobs::Cause;
   const Cause by_status = answer ? jobs::cause_of(answer->status) : Cause::none;
   if (fault) {
-    how.cause = says_undone(by_status) ? by_status : cause_of(*fault);  // the head says enough
+    how.cause = says_undone(by_status) ? by_status : cause_of(*fault);  // the head is enough
     end.detail = fault->cause.empty() ? fault->detail : fault->cause;
     if (how.cause == jobs::Cause::never_sent) end.pauses_route = Duration{0};
   } else {
     how.cause = by_status;
   }
-  if (answer) end.status = answer->status;  // also of one that has broken off
+  if (answer) end.status = answer->status;  // also if the answer has broken off
   if (how.cause == Cause::refused) how.retry_after = asked_.retry_after;
   end.cause = how.cause;
   end.progress = jobs::after_attempt(job_.progress, how, jobs::policy_of(defer()), job_.expires,
@@ -329,10 +329,10 @@ Task<> JobRun::settle(End end) {
   call.pauses_route = end.pauses_route;
   call.refused_for = asked_.pause_of_route;
   call.no_slot = end.no_slot;
-  // Refused only when the thread with the store has ended; the job is given back with the lease.
+  // Refused only if the thread with the store has ended; then the job returns with the lease.
   const Execution execution = co_await execute(services_, parking_, call);
   if (execution != Execution::done || call.as<store::Settle>().is_lost) co_return;
-  // Without an attempt: it was withdrawn.
+  // There was no attempt: the job was withdrawn.
   const bool is_news = end.progress.cause != job_.progress.cause;
   const bool is_attempt = end.cause != jobs::Cause::none;
   log(end.progress, is_attempt || !is_news ? end.cause : end.progress.cause, end.status);
@@ -359,15 +359,15 @@ void JobRun::log(const jobs::Progress& progress, jobs::Cause cause, std::uint16_
                      .status = status});
 }
 
-// As if a client had left: that is held against no server. How it has ended stands.
+// As if a client had left, which is held against no server. A result that it already has stands.
 void JobRun::abort(Abort why) {
   if (stage_ == Stage::over) return;
   if (abort_ != Abort::lease_lost) abort_ = why;
   if (parking_.parked()) parking_.wake(Wake::client_gone);
 }
 
-// A job whose time is over waits for a slot no longer. An attempt that was to end and was not in a
-// wait that can be ended is woken again.
+// A job whose time is over stops waiting for a slot. An attempt that was to end while it was in a
+// wait that cannot be interrupted is woken again.
 void JobRun::wake_if_late(TimePoint now) {
   if (is_lease_ending(now)) return lose_lease();
   const bool is_unsent = stage_ == Stage::waiting;

@@ -1,12 +1,12 @@
 // One attempt of a job: waits for the rate of its route and at its upstream's gate, sends the
-// stored request, keeps the answer, and tells the store how it ended. No client waits for it.
+// stored request, keeps the answer, and reports the result to the store. No client waits for it.
 //
-// It takes slots that no live request wants, and waits for one until its time to live is over; for
-// two seconds at most if another proxy may have a slot for it, or if it keeps other jobs from
-// beginning (PoisonGuard). With `class` in its route's `defer` it first competes with live requests
-// of that class, for as long as those wait, and then waits for a second. The attempt ends a little
-// before the lease of its proxy: its upstream request is ended, and another proxy may make the next
-// attempt. A retry takes from the upstream's retry budget.
+// It takes slots that no live request wants, and waits for one until the job's time to live is
+// over; for at most two seconds if another proxy may have a slot for it, or if it keeps other jobs
+// from beginning (PoisonGuard). With `class` in its route's `defer` it first competes with live
+// requests of that class, for as long as those wait, and then waits for a second. The attempt ends
+// shortly before the lease of its proxy: its upstream request is ended, and another proxy may make
+// the next attempt. A retry takes from the upstream's retry budget.
 #pragma once
 
 #include <chrono>
@@ -32,11 +32,11 @@ namespace spillway::proxy {
 
 class JobRun final : public Swept {
  public:
-  // `route`: of that name in the newest generation; nullopt: there is none any more.
+  // `route`: its route in the newest generation; nullopt: that has no route of this name.
   JobRun(Services& services, jobs::LeasedJob job, store::Epoch epoch, std::optional<RouteId> route);
   ~JobRun() = default;
 
-  // Gives the object back to the worker at the end.
+  // Returns the object to the worker at the end.
   Detached run();
   // Owned:
   OwnedKind kind() const override { return OwnedKind::job; }
@@ -50,21 +50,21 @@ class JobRun final : public Swept {
   void client_left() override {}
   std::optional<AwaitedHead> awaited_head() const override;
   bool keeps_to(const Generation& generation) const override;
-  // The job is given back, its upstream request closed; an attempt is counted only if it was sent.
-  // Then it is dead if it must not be sent again.
+  // The job is given back and its upstream request closed; an attempt is counted only if the
+  // request was sent. In that case the job is dead if it must not be sent again.
   void end_early() override { abort(Abort::given_back); }
   void abandon() override { frame_.destroy(); }
 
  private:
   enum class Abort : std::uint8_t { none, given_back, lease_lost };
   enum class Stage : std::uint8_t { waiting, at_upstream, over };
-  // What its upstream has asked for: a pause before the next attempt (Retry-After), and with a 503
-  // one of the route, until that is told.
+  // Pauses that its upstream has asked for: before the next attempt (Retry-After), and with a 503
+  // one for the route, until that has been reported.
   struct Asked {
     std::optional<std::chrono::milliseconds> retry_after;
     std::optional<Duration> pause_of_route;
   };
-  // How the attempt ended, as the store is told.
+  // How the attempt ended, as reported to the store.
   struct End {
     jobs::Progress progress;
     std::optional<jobs::StoredAnswer> answer;
@@ -79,7 +79,7 @@ class JobRun final : public Swept {
   Task<End> at_upstream();
   std::optional<End> retry_by_head(const jobs::StoredAnswer& answer);
   void end_call(const End& end, bool is_read);
-  // How it gets to begin: job_turn.cpp.
+  // How it gets a token and a slot: job_turn.cpp.
   Task<std::optional<End>> take_turn();
   void return_turn();
   jobs::BeginRate& begin_rate() const;
@@ -102,13 +102,13 @@ class JobRun final : public Swept {
   End interrupted() const;
   bool is_whole();
   End unreadable();
-  // `abort`: why it failed, if that was not the upstream.
+  // `abort`: why it failed, if the upstream was not the reason.
   End after(const std::optional<Fault>& fault, Abort abort,
             std::optional<jobs::StoredAnswer> answer);
   jobs::Cause cause_of(const Fault& fault) const;
   Task<> settle(End end);
   void log(const jobs::Progress& progress, jobs::Cause cause, std::uint16_t status) const;
-  // The attempt follows one that failed at the upstream, and not with its proxy.
+  // The attempt follows one that failed at the upstream, not because its proxy ended.
   bool is_retry() const {
     return job_.progress.attempts > 0 && job_.progress.cause != jobs::Cause::proxy_ended;
   }
@@ -119,7 +119,7 @@ class JobRun final : public Swept {
   Parking parking_;
   const jobs::LeasedJob job_;
   const store::Epoch epoch_;
-  http::RequestHead head_;  // of the stored head
+  http::RequestHead head_;  // parsed from the stored head
   const ClientInfo client_;
   RequestContext request_;
   const RouteId route_;
@@ -127,7 +127,7 @@ class JobRun final : public Swept {
   Admission admission_;
   CacheLookup lookup_;
   UpstreamCall call_;
-  std::string written_;  // the head of this attempt
+  std::string written_;  // the head as sent in this attempt
   jobs::WallTime began_{};
   Asked asked_;
   bool is_configured_ = false;

@@ -1,4 +1,4 @@
-// When a job begins: what its route's `rate` lets begin, and a slot.
+// When a job begins: the token of its route's `rate`, and a slot.
 #include <chrono>
 #include <optional>
 
@@ -10,9 +10,9 @@ namespace spillway::proxy {
 
 namespace {
 
-constexpr Duration kLongestWait = std::chrono::seconds(2);  // if others wait for what it has
+constexpr Duration kLongestWait = std::chrono::seconds(2);  // if others wait for what it holds
 
-// It is counted as held, so that jobs of other routes are pulled beside it.
+// Counts the job as held, so that jobs of other routes are pulled meanwhile.
 class Held {
  public:
   Held(JobsByRank& held, std::uint8_t rank) : held_(held), rank_(rank) { held_.begin(rank_); }
@@ -27,9 +27,9 @@ class Held {
 
 }  // namespace
 
-// The token of the rate is taken with the slot: one that was taken before the wait for a slot would
-// let jobs begin all at once as soon as there are slots. nullopt: it has both. Without a token now
-// it goes back, and is pulled again when there may be one.
+// The token of the rate is taken together with the slot: if tokens were taken before the wait for a
+// slot, many jobs would begin at the same moment once there are slots. nullopt: it has both. If
+// there is no token now, the job goes back and is pulled again when there may be one.
 Task<std::optional<JobRun::End>> JobRun::take_turn() {
   const bool may_begin = co_await wait_for_rate();
   if (!may_begin) co_return is_expired() ? expire() : give_back();
@@ -49,7 +49,7 @@ void JobRun::return_turn() {
 
 jobs::BeginRate& JobRun::begin_rate() const { return services_.jobs->begin_rate(job_.lane.route); }
 
-// Until the rate may let it begin. False: that takes too long, or it is to wait no longer.
+// Waits until the rate may let it begin. False: that would take too long, or it must not wait.
 Task<bool> JobRun::wait_for_rate() {
   if (!defer().rate) co_return true;
   const TimePoint until = Clock::now() + kLongestWait;
@@ -65,13 +65,13 @@ Task<bool> JobRun::wait_for_rate() {
   co_return false;
 }
 
-// A slot that no live request wants. With a class the job first competes for one as live requests
-// of that class do. In shadow mode those get none, but are forwarded at once; a backlog that did
-// the same would not end at the number of slots.
+// Takes a slot that no live request wants. With a class the job first competes for one like live
+// requests of that class. In shadow mode those get no slot but are forwarded at once; if a backlog
+// of jobs did the same, the number of slots would not limit it.
 //
-// A job that has to be alone keeps others of its kind waiting, also at other upstreams: so it goes
-// back to the store soon. It goes before all other jobs: those wait longer, and would otherwise get
-// each slot before it.
+// A job that has to be alone keeps other jobs of its kind waiting, also at other upstreams, so it
+// soon goes back to the store. It goes ahead of all other jobs: those wait longer, and would
+// otherwise get each slot before it.
 Task<std::optional<jobs::NoSlot>> JobRun::take_slot() {
   const bool competes = defer().traffic_class && !request_.is_shadow();
   if (competes) {
@@ -104,7 +104,7 @@ Task<bool> JobRun::compete_for_slot() {
   co_return !refused && admission_.has_slot() && abort_ == Abort::none;
 }
 
-// Not what a budget refuses: that holds for jobs of the class, too.
+// Not if a budget refused it: budgets also apply to jobs of the class.
 bool JobRun::may_wait_for_spare_slot() const {
   using Kind = overload::Verdict::Kind;
   const Kind verdict = admission_.verdict().kind;

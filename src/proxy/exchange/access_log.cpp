@@ -1,4 +1,4 @@
-// The access log's line of a request.
+// The access log line of a request.
 #include <string>
 
 #include "config/choices.hpp"
@@ -17,7 +17,7 @@ bool Exchange::is_logged() {
 }
 
 void Exchange::log_access(const Answer& answer, Outcome outcome, Duration duration) {
-  // Behind a trusted peer the client is the one that the peer speaks for.
+  // Behind a trusted peer, the client is the one that the peer forwards for.
   const ClientInfo& info = request_.client;
   const bool is_classified = request_.is_classified;
   const IpAddress client = is_classified ? request_.generation->generation().classifier.client_of(

@@ -3,14 +3,14 @@
 
 namespace spillway::proxy {
 
-// An answer when the request does not go on to the upstream.
+// An answer if the request does not go on to the upstream.
 std::optional<Answer> Exchange::admit() {
   admission_.decide();
   return follow_verdict();
 }
 
-// Admits the request once more if the proxy had to wait for its body: meanwhile the upstream may
-// have become overloaded.
+// Admits the request again if the proxy had to wait for its body: the upstream may have become
+// overloaded in the meantime.
 std::optional<Answer> Exchange::admit_again() {
   if (!body_.was_waited_for() || !admission_.decide_again()) return std::nullopt;
   std::optional<Answer> ended = follow_verdict();
@@ -41,9 +41,9 @@ std::optional<Answer> Exchange::follow_verdict() {
   return refused ? std::optional<Answer>(*refused) : std::nullopt;
 }
 
-// A slot, or a place in the queue. The time that the client took to send the body, or another
-// request to fetch the response, is not held against the request; but what it waited for a leader
-// that failed counts as a wait at the gate.
+// Takes a slot, or a place in the queue. Time that the client took to send the body, or another
+// request to fetch the response, is not held against the request; but waiting for a leader that
+// failed counts as a wait at the gate.
 std::optional<Fault> Exchange::enter_gate() {
   const bool has_waited = body_.was_waited_for() || lookup_.was_follower();
   const TimePoint arrived = has_waited ? services_.now() : request_.arrived;

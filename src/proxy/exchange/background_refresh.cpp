@@ -33,7 +33,7 @@ BackgroundRefresh::BackgroundRefresh(Services& services, const RefreshRequest& r
   head_.method = http::Verb::get;
   head_.method_name = "GET";
   request_.is_classified = true;
-  // Classified anew, as the classification's texts are views of the head.
+  // Classified again, because the classification holds views of the head.
   request_.classification =
       request_.generation->generation().classifier.classify(head_, client_.peer, request_.arrived);
   lookup_.revalidate(*request.lookup.cache(), request.lookup.stored());
@@ -76,7 +76,7 @@ Detached BackgroundRefresh::run() {
   services_.owner.end(*this);
 }
 
-// Reads the response into the cache. False when it was not stored.
+// Reads the response into the cache. False: it was not stored.
 Task<bool> BackgroundRefresh::store_response() {
   const http::ResponseHead& response = call_.response();
   fill_.begin(response, admission_.dispatched(), false);
@@ -112,7 +112,7 @@ bool BackgroundRefresh::keeps_to(const Generation& generation) const {
   return &request_.generation->generation() == &generation;
 }
 
-// As if a client had left: that is held against no server.
+// As if a client had left, which is held against no server.
 void BackgroundRefresh::end_early() {
   if (parking_.parked()) parking_.wake(Wake::client_gone);
 }

@@ -32,8 +32,8 @@ class BackgroundRefresh final : public Swept {
   BackgroundRefresh(Services& services, const RefreshRequest& request);
   ~BackgroundRefresh() = default;
 
-  // Without effect if the worker drains, no circuit allows it, no slot is free, or the key is being
-  // revalidated already.
+  // Does nothing if the worker drains, no circuit allows it, no slot is free, or the key is already
+  // being revalidated.
   static void begin(Services& services, const RefreshRequest& request);
 
   // Owned:

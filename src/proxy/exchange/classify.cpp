@@ -1,4 +1,4 @@
-// What a request is: how it is framed, and its route, traffic class, tenant and deadline.
+// Classifies a request: its framing, route, traffic class, tenant and deadline.
 #include <chrono>
 
 #include "http/message/framing.hpp"
@@ -18,7 +18,7 @@ std::optional<Fault> Exchange::check_framing() {
   return head.is_final_recipient ? std::optional(options_answered()) : std::nullopt;
 }
 
-// A fault if the routes, or the servers, could take the request for another one.
+// A fault if the routes or the servers could mistake the request for another one.
 std::optional<Fault> Exchange::classify() {
   const http::RequestHead& head = request_.head;
   request_.is_classified = true;

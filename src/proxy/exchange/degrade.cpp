@@ -1,4 +1,4 @@
-// Degraded responses, and stored ones in place of the upstream's failure.
+// Degraded responses, and stored responses in place of an upstream failure.
 #include "http/outgoing/local_response.hpp"
 #include "overload/admission/degraded_answer.hpp"
 #include "proxy/call/record_result.hpp"
@@ -8,7 +8,7 @@ namespace spillway::proxy {
 
 using overload::DegradedAnswer;
 
-// A response that costs the upstream nothing takes precedence over every refusal, also of a tenant
+// A response that costs the upstream nothing takes precedence over every refusal, even for a tenant
 // above its share or a class whose budget is spent.
 void Exchange::prefer_free_response() {
   const overload::Verdict& verdict = admission_.verdict();
@@ -19,14 +19,14 @@ void Exchange::prefer_free_response() {
     admission_.prefer(*rule);
 }
 
-// What a rule of that mode may give without the upstream.
+// The responses that a rule of that mode has at hand without asking the upstream.
 overload::AtHand Exchange::at_hand(config::DegradeMode mode) {
   return {.stored = overload::gives_stored(mode) && lookup_.look_up_stale(),
           .fallback = has_fallback()};
 }
 
-// Answers from the cache or the fallback, or has the upstream do less. Without an answer the
-// upstream is asked.
+// Answers from the cache or with the fallback, or has the upstream do less work. Without an answer
+// the upstream is asked.
 std::optional<Answer> Exchange::degrade() {
   if (request_.is_shadow()) {
     admission_.set_shadow_outcome(Outcome::degraded);
@@ -47,7 +47,7 @@ std::optional<Answer> Exchange::degrade() {
   return on_miss();
 }
 
-// There is no degraded response.
+// No degraded response is available.
 std::optional<Answer> Exchange::on_miss() {
   const std::optional<Fault> fault = admission_.on_miss();
   if (fault) return *fault;
@@ -96,8 +96,8 @@ bool Exchange::take_stale_instead(const Fault& fault) {
   return true;
 }
 
-// Where a rule degrades, a stored response or else the fallback replaces any refusal, in any state:
-// by a rule or the gate, after a wait in vain, for an open circuit or a lack of descriptors.
+// If its rule degrades, a stored response or else the fallback replaces any refusal, in any state:
+// by a rule or the gate, after a wait without result, for an open circuit or a lack of descriptors.
 // nullopt: the request is refused.
 std::optional<Answer> Exchange::instead_of_refusal(const Fault& fault) {
   if (!is_refusal(fault) || request_.is_own || request_.is_shadow()) return std::nullopt;
@@ -119,8 +119,8 @@ std::optional<Answer> Exchange::instead_of_refusal(const Fault& fault) {
   return CachedResponse{};
 }
 
-// Shadow mode: whether a stored or fallback response would replace a refusal. To be called before
-// the upstream is asked: its response may be stored, and would then be found.
+// Shadow mode: whether a stored or fallback response would replace a refusal. Call it before the
+// upstream is asked: the upstream's response may be stored, and would then be found.
 bool Exchange::would_answer_refusal() {
   const config::Rule* const rule = admission_.degrading_rule();
   if (rule == nullptr) return false;

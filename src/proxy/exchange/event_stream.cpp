@@ -27,7 +27,7 @@ Task<EventStream::End> EventStream::relay() {
   state.set_checked(0, parts_.reader.held());
   TimePoint idle = idle_from_now();
   for (int round = 1;; ++round) {
-    if (round % kRoundsInARow == 0) co_await Yield(services_.loop);  // others have their turn
+    if (round % kRoundsInARow == 0) co_await Yield(services_.loop);  // lets other connections run
     const Until until{.deadline = idle, .client_gone = true};
     const Transfer got =
         co_await receive(parking_, *parts_.connection, block.subspan(state.end()), until);
@@ -52,7 +52,7 @@ Task<EventStream::End> EventStream::relay() {
       co_return cut({TunnelEnd::broken, By::upstream, checked.error});
     const bool sent = co_await send_to_client(parking_, session_, {block.data(), state.to_send()},
                                               {.client_gone = true});
-    // A client that left ends the stream; one that was too slow broke it.
+    // A client that left ends the stream normally; one that was too slow broke it.
     state.clear();
     if (!sent)
       co_return cut({session_.is_open() ? TunnelEnd::finished : TunnelEnd::broken, By::client});
@@ -67,9 +67,9 @@ void EventStream::note_result(TimePoint now) {
   parts_.result.reset();
 }
 
-// Nothing is known of a server whose stream was ended by others within a second.
+// A stream that others ended within a second is neither a success nor a failure of its server.
 void EventStream::note_result(const End& end) {
-  note_result(services_.now());  // the sweep may not have seen that it has lasted for a second
+  note_result(services_.now());  // the sweep may not have run since the stream has lasted a second
   if (!parts_.result) return;
   if (end.by == By::upstream && end.error == http::Error::none) parts_.result->succeed();
   if (end.error != http::Error::none) parts_.result->fail(upstream_invalid(end.error));
@@ -78,7 +78,7 @@ void EventStream::note_result(const End& end) {
 
 // A truncated stream must not look complete.
 EventStream::End EventStream::cut(End end) {
-  note_result(end);  // before the client can ask again
+  note_result(end);  // before the client can send another request
   session_.abort();
   return end;
 }

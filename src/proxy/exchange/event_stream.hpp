@@ -32,7 +32,7 @@ class EventStream {
     TunnelPermit permit;  // open
     Milliseconds idle_timeout;
     bool dechunks;
-    std::optional<StreamResult> result;  // until it is known
+    std::optional<StreamResult> result;  // until the result is known
     Stay stay;
   };
 
@@ -44,10 +44,10 @@ class EventStream {
     if (parts_.connection) parts_.connection->retire();
   }
 
-  // Relays until it ends. The session decides what becomes of the client's connection.
+  // Relays until it ends. The session decides what happens to the client's connection.
   Task<> run();
-  // For the sweep: notes its server's success once that is due, which also unpins its
-  // configuration, and reports as Exchange::report_stay(). true: it is to end; wake it.
+  // For the sweep: records the server's success once due, which also unpins the configuration, and
+  // reports as Exchange::report_stay() does. true: the stream is to end; wake it.
   bool report_stay(TimePoint now) {
     note_result(now);
     is_over_ = is_over_ || parts_.stay.report(now);
@@ -59,7 +59,7 @@ class EventStream {
   struct End {
     observe::TunnelEnd how;
     By by;
-    http::Error error = http::Error::none;  // of the upstream
+    http::Error error = http::Error::none;  // by the upstream
   };
 
   Task<End> relay();
@@ -72,7 +72,7 @@ class EventStream {
   ClientSession& session_;
   Parking& parking_;
   Parts parts_;
-  bool is_over_ = false;  // its visitor's session
+  bool is_over_ = false;  // the session of its visitor in a waiting room
 };
 
 }  // namespace spillway::proxy

@@ -1,7 +1,7 @@
-// The life of a request, top to bottom. src/README.md has a table of its phases, by these calls.
+// The life of a request, from top to bottom. src/README.md lists its phases by these calls.
 //
-// co_await stands alone in a statement, for the compiler's sake (src/README.md, rule 5). So a value
-// that was awaited has a name before it is moved or returned.
+// co_await stands alone in a statement because of a compiler bug (src/README.md, rule 5). So the
+// result of a co_await is named before it is moved or returned.
 #include "proxy/exchange/exchange.hpp"
 
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace spillway::proxy {
 
-// Finds an answer, sends it, and records the request. If sending fails, the failure is the new
-// answer. While the client has received nothing, substitute() may replace it. Afterwards it stands,
-// and send() breaks the response off: then the loop ends.
+// Finds an answer, sends it, and records the request. If sending fails, the failure becomes the new
+// answer. Until the client has received anything, substitute() may replace it. After that it
+// stands, and send() breaks the response off; then the loop ends.
 Task<> Exchange::serve(std::optional<Fault> unreadable) {
   request_.metrics().accept();
   Answer answer;
@@ -36,30 +36,30 @@ Task<> Exchange::serve(std::optional<Fault> unreadable) {
     sent = !failure;
     if (failure) answer = *failure;
   }
-  admission_.end_shadow();  // the ghost leaves the gate; a refusal that it met is counted
+  admission_.end_shadow();  // the ghost leaves the gate; if it was refused there, that is counted
   observe(answer);
 }
 
-// Finds what answers the request: each step answers it or lets it go on, and the upstream is last.
+// Finds the answer: each step either answers the request or lets it go on; the upstream comes last.
 Task<Answer> Exchange::find_answer() {
   // Visitors' tokens are taken out of the head before anything else reads it.
   if (const http::Error error = visitor_tokens_.take(); error != http::Error::none)
     co_return bad_request(error);
   if (const std::optional<Fault> fault = check_framing()) co_return *fault;
   if (const std::optional<Fault> fault = classify()) co_return *fault;
-  // For the proxy itself: below `own_path`.
+  // A request to the proxy itself: below `own_path`.
   if (const std::optional<std::string_view> own = own_part(request_, services_)) {
     request_.is_own = true;
     const Answer report = co_await own_answer(*own);
     co_return report;
   }
-  const cache::Serving serving = lookup_.consult();  // whether a stored response will do
-  if (!entrance_.lets_pass()) {                      // its waiting room has to be asked
+  const cache::Serving serving = lookup_.consult();  // whether a stored response can be used
+  if (!entrance_.lets_pass()) {                      // its waiting room must be asked
     std::optional<Answer> answer = co_await pass_entrance(serving);
     if (answer) co_return std::move(*answer);
   }
   if (cache::is_from_cache(serving)) co_return CachedResponse{};
-  // The plan's verdict: a refusal, a degraded answer, or the request goes on.
+  // The plan's verdict: refuse, degrade, or let the request go on.
   if (std::optional<Answer> ended = admit()) co_return std::move(*ended);
   if (deferral_.is_configured()) {
     std::optional<Answer> deferred = co_await defer_first();
@@ -74,7 +74,7 @@ Task<Answer> Exchange::find_answer() {
   co_return answer;
 }
 
-// Answers a request for the proxy itself: on a job, or on a place in a waiting room.
+// Answers a request to the proxy itself: about a job, or about a place in a waiting room.
 Task<Answer> Exchange::own_answer(std::string_view path) {
   if (WaitingResource::is_for(path)) {
     const Answer answer = co_await waiting_resource().answer(path);
@@ -84,9 +84,9 @@ Task<Answer> Exchange::own_answer(std::string_view path) {
   co_return answer;
 }
 
-// Lets the request pass the waiting room of its route, or tells its visitor to wait. A cached
+// Lets the request through the waiting room of its route, or makes its visitor wait. A cached
 // response needs no pass: look_in() only renews a pass or claims a ticket. A visitor whose ticket
-// is not called gets the waiting page.
+// has not been called gets the waiting page.
 Task<std::optional<Answer>> Exchange::pass_entrance(cache::Serving serving) {
   if (cache::is_from_cache(serving)) {
     std::optional<Answer> answer = co_await entrance_.look_in();
@@ -96,18 +96,18 @@ Task<std::optional<Answer>> Exchange::pass_entrance(cache::Serving serving) {
   co_return answer;
 }
 
-// Defers the request even if there is room for it: its route defers always, its client prefers it,
-// or the proxy drains; its Idempotency-Key has a job; or a job of its order has not ended.
+// Defers the request even if there is room for it: its route always defers, its client prefers it,
+// or the proxy drains; its Idempotency-Key has a job; or a job of the same order has not ended.
 Task<std::optional<Answer>> Exchange::defer_first() {
   const Deferral::Turn turn = co_await deferral_.turn();
   if (turn == Deferral::Turn::now) co_return std::nullopt;
-  // Another request with this key is being answered: 409.
+  // Another request with this key is being answered now: 409.
   if (turn == Deferral::Turn::of_another) co_return idempotency_key_in_flight();
   Answer answer = co_await defer(std::nullopt);
   co_return std::move(answer);
 }
 
-// Writes the request down, to be forwarded later. With `Prefer: wait=N` the client gets the job's
+// Stores the request, to be forwarded later. With `Prefer: wait=N` the client gets the job's
 // response if it comes within N seconds, else the 202.
 Task<Answer> Exchange::defer(std::optional<Fault> refused) {
   const Answer answer = co_await deferral_.write_down(std::move(refused));
@@ -121,13 +121,13 @@ Task<Answer> Exchange::defer(std::optional<Fault> refused) {
   co_return answer;
 }
 
-// Asks the upstream: the only part that uses its capacity.
+// Asks the upstream: the only phase that uses the upstream's capacity.
 Task<Answer> Exchange::ask_upstream() {
   if (const std::optional<Fault> fault = call_.circuits_fault()) co_return *fault;
   if (body_.has_any()) {
     const std::optional<Fault> unread = co_await body_.read_ahead();  // before a slot is held
     if (unread) co_return *unread;
-    // The body may have taken long, and the upstream may be overloaded by now.
+    // Reading the body may have taken long, and the upstream may be overloaded by now.
     if (std::optional<Answer> ended = admit_again()) co_return std::move(*ended);
   }
   // The gate grants a slot, queues the request, or refuses it.
@@ -136,19 +136,19 @@ Task<Answer> Exchange::ask_upstream() {
     const std::optional<Fault> refused = co_await admission_.wait_in_queue();
     if (refused) co_return *refused;
   }
-  // A permit for what outlives the request: an upgrade or an event stream.
+  // A permit for a response that outlives the request: an upgrade or an event stream.
   if (const auto fault = reserve_permit(services_, request_, admission_, call_.permit()))
     co_return *fault;
   const std::optional<Fault> failure = co_await call_.ask();  // connect, send, retry, read the head
   if (failure) co_return *failure;
   if (call_.response().status == 101) co_return ProtocolSwitch{};
-  keep_permit_if_stream(request_, call_.response(), call_.permit());  // else it is given back
+  keep_permit_if_stream(request_, call_.response(), call_.permit());  // otherwise it is returned
   if (const std::optional<Answer> instead = cached_instead()) co_return *instead;  // 304, 5xx
   co_return UpstreamResponse{};
 }
 
-// Replaces a fault: a failure of the upstream by a cached response, a refusal by a cached response
-// or the fallback. If there is neither, the fault stands and ends the flight.
+// Replaces a fault: an upstream failure by a cached response, a refusal by a cached response or the
+// fallback. If there is neither, the fault stands and ends the flight.
 void Exchange::substitute(Answer& answer) {
   const Fault* const fault = fault_in(answer);
   if (fault == nullptr) return;

@@ -1,7 +1,7 @@
 // One request and its response, from the head to the access log (exchange.cpp: read it first).
 //
 // Made for each request and destroyed at its end, so that no state of one client reaches another.
-// Decisions are made by the pure rooms, work is done by the parts below, each with one task.
+// The pure rooms make the decisions; the parts below do the work, each with one task.
 #pragma once
 
 #include <optional>
@@ -37,7 +37,7 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // The life of the request. `unreadable`: why its head could not be read.
+  // The whole life of the request. `unreadable`: why its head could not be read.
   Task<> serve(std::optional<Fault> unreadable);
   // If the process ends before serve() does: writes the access log's line.
   void log_unfinished();
@@ -54,7 +54,7 @@ class Exchange {
   // See ResponseRelay::may_spill().
   bool may_spill() { return relay_.may_spill(); }
   void spill_soon() { relay_.spill_soon(); }
-  // Its response takes up disk space for a slow client, and another body lately found none.
+  // Its response uses disk space for a slow client, and recently another body found none.
   bool keeps_space(TimePoint now) const { return relay_.keeps_space(now); }
   const Admission& admission() const { return admission_; }
   void set_slot_wait(SlotWait wait, Duration waited = {}) {
@@ -63,12 +63,12 @@ class Exchange {
   const http::ProtectedFields& protected_fields() const {
     return request_.generation->generation().protected_fields;
   }
-  // Its visitor, if it was let in, is still here.
+  // Reports that its visitor, if a waiting room let it in, is still here.
   void report_stay(TimePoint now) { entrance_.report_stay(now); }
   std::optional<TimePoint> head_awaited_since() const { return call_.head_awaited_since(); }
 
  private:
-  // Made when they are first asked for: few requests need one (exchange_parts.cpp).
+  // Created on first use: few requests need one (exchange_parts.cpp).
   JobResource& job_resource();
   WaitingResource& waiting_resource();
 
@@ -135,7 +135,7 @@ class Exchange {
   UpstreamCall call_;
   ResponseRelay relay_;
   Deferral deferral_;
-  LocalReply local_reply_;  // of a job, a place or a waiting page
+  LocalReply local_reply_;  // for a job, a place in line or a waiting page
   std::optional<JobResource> job_resource_;
   VisitorTokens visitor_tokens_;
   Entrance entrance_;

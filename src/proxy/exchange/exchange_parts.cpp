@@ -1,4 +1,4 @@
-// The parts of an exchange, and what each of them is given of the others.
+// The parts of an exchange, and which of the other parts each of them uses.
 #include "proxy/exchange/exchange.hpp"
 
 namespace spillway::proxy {

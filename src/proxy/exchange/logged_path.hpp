@@ -1,4 +1,4 @@
-// What the access log says of a request's path.
+// The path of a request as the access log shows it.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace spillway::proxy {
 
-// Cuts the path of a job after the first half of its id: the whole id is the permission to read it.
-// `own_path`: of the configuration, may be empty.
+// Cuts the path of a job after the first half of its id, since the whole id is the permission to
+// read the job. `own_path`: from the configuration, may be empty.
 inline std::string_view logged_path(std::string_view path, std::string_view own_path) {
   constexpr std::string_view kJobs = "/jobs/";
   constexpr std::size_t kShown = 16;

@@ -1,4 +1,4 @@
-// How a request ended, as metrics count it.
+// Records how a request ended, in metrics.
 #include "proxy/exchange/exchange.hpp"
 
 namespace spillway::proxy {
@@ -28,7 +28,7 @@ struct OutcomeOf {
 
 }  // namespace
 
-// Metrics and access log, once a request.
+// Metrics and access log, once per request.
 void Exchange::observe(const Answer& answer) {
   observe::WorkerMetrics& metrics = request_.metrics();
   const traffic::Classification& classification = request_.classification;
@@ -51,11 +51,11 @@ void Exchange::observe(const Answer& answer) {
   if (const auto shadow = admission_.shadow_outcome())
     metrics.shadowed(traffic_class, *shadow, admission_.record().reason);
   if (is<DeferredRequest>(answer)) admission_.use_token();
-  admission_.give_back_token();  // unless it was sent to the upstream
+  admission_.give_back_token();  // unless the request was sent to the upstream
   if (is_logged()) log_access(answer, outcome, duration);
 }
 
-// Metrics are not read any more.
+// Metrics are no longer read by then.
 void Exchange::log_unfinished() {
   if (is_logged()) log_access(process_ended(), Outcome::error, services_.now() - request_.arrived);
 }

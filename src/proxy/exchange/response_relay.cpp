@@ -13,11 +13,11 @@
 namespace spillway::proxy {
 
 namespace {
-// Bytes left from which a pipe is worth its system calls.
+// With at least this many bytes left, a pipe is worth its system calls.
 constexpr std::uint64_t kWorthAPipe = 64 * 1024;
-// A server whose response waited for the client for longer than this, in all, may have given up.
+// A server whose response was held up by the client for longer, in total, may have given up.
 constexpr Duration kServersPatience = std::chrono::seconds(1);
-// Whether a client that takes nothing keeps others waiting.
+// How often to check whether a client that takes nothing keeps others waiting.
 constexpr Duration kLookAgain = std::chrono::milliseconds(100);
 }  // namespace
 
@@ -52,7 +52,7 @@ Task<std::optional<Fault>> ResponseRelay::run() {
     const Moved moved = move_some();
     if (moved.fault) co_return moved.fault;
     if (next() == RelayState::Next::done) co_return std::nullopt;
-    // A pipe holds as much.
+    // A pipe moves as much in one round.
     const bool had_its_turn = pipe_ || spill_.is_on_disk() || round % kRoundsInARow == 0;
     if (moved.any && !had_its_turn) continue;
     if (!reads(next()) && !state().is_upstream_done()) {
@@ -76,7 +76,7 @@ std::optional<Fault> ResponseRelay::check() {
   return std::nullopt;
 }
 
-// The server's response broke.
+// The server's response broke off or is invalid.
 Fault ResponseRelay::fail(const Fault& fault) {
   return to_.call.fail_after_head(fault, held_back_ < kServersPatience);
 }
@@ -84,7 +84,7 @@ Fault ResponseRelay::fail(const Fault& fault) {
 std::optional<Fault> ResponseRelay::begin_event_stream() {
   const auto kind = observe::TunnelKind::event_stream;
   TunnelPermit& permit = to_.call.permit();
-  if (!permit) {  // the request did not say that it asks for one
+  if (!permit) {  // nothing in the request announced an event stream
     if (auto fault = take_permit(to_.services, to_.request, to_.admission, kind, permit))
       return fault;
   }
@@ -94,7 +94,7 @@ std::optional<Fault> ResponseRelay::begin_event_stream() {
   return std::nullopt;
 }
 
-// Its head was not sent: nothing goes on.
+// Its head was not sent, so the stream is dropped.
 void ResponseRelay::drop_event_stream(observe::TunnelEnd how) {
   AbandonedCall::begin(
       to_.services, left_event_stream(std::move(stream_connection_), std::move(to_.call.permit()),
@@ -139,7 +139,7 @@ RelayState::Next ResponseRelay::next() const {
   return pipe_ ? state().next(has_pending, !pipe_.is_full()) : state().next(has_pending);
 }
 
-// Once each way, as far as there is something to move.
+// Once in each direction, if there is anything to move.
 ResponseRelay::Moved ResponseRelay::move_some() {
   const Moved sent = writes(next()) ? send_some() : Moved{};
   if (sent.fault || !reads(next())) return sent;
@@ -147,15 +147,15 @@ ResponseRelay::Moved ResponseRelay::move_some() {
   return {sent.any || received.any, received.fault};
 }
 
-// For what is in the pipe and, as far as is known, all that is still to come.
+// Room for the bytes in the pipe and, if the length is known, for the whole rest of the response.
 std::uint64_t ResponseRelay::room_for_rest() const {
   const bool is_counted = to_.call.response().framing.kind == http::Framing::Kind::length;
   const std::uint64_t rest = is_counted ? reader().remaining() : 0;
   return pipe_.size() + rest + 2 * to_.services.large_blocks.block_size();
 }
 
-// The client takes nothing now, and block or pipe are full. Moves what they hold aside if all that
-// is still to come may fit there. `nothing`: it does not fit, or not yet, or there is no slot.
+// The client takes nothing now, and the block or pipe is full. Sets their bytes aside if the whole
+// rest may fit there. `nothing`: it does not fit, or not yet, or the request holds no slot.
 ResponseRelay::Spilled ResponseRelay::spill() {
   BlockPool& blocks = to_.services.large_blocks;
   const std::uint64_t needed = room_for_rest();
@@ -177,14 +177,14 @@ ResponseRelay::Spilled ResponseRelay::spill() {
   return Spilled::some;
 }
 
-// The client has held its slot up for long, or others wait for that slot.
+// The client has held up its slot for long, or other requests wait for that slot.
 bool ResponseRelay::is_worth_a_file() const {
   return held_back_ >= kClientsHold || to_.admission.holds_contended_slot();
 }
 
 void ResponseRelay::spill_soon() { held_back_ = std::max(held_back_, kClientsHold); }
 
-// A fault: the client's connection is broken, or its response cannot be read back.
+// A fault: the client's connection is broken, or the spilled bytes cannot be read back.
 ResponseRelay::Moved ResponseRelay::send_some() {
   if (!spill_.is_empty()) {
     const std::string_view kept = spill_.front();
@@ -234,13 +234,13 @@ Task<std::optional<Fault>> ResponseRelay::wait(RelayState::Next next) {
   // While the request's body is being sent the upstream is not late; the pump has its own timeouts.
   const bool upstream_owes = reads(next) && !to_.body.is_pumping();
   const bool is_done = state().is_upstream_done();
-  // Disk space is bounded in time, too; memory is left to limits.min_rate_bytes.
+  // Time on disk is bounded too; memory is left to limits.min_rate_bytes.
   const bool is_bounded = !is_done || spill_.is_on_disk();
   const TimePoint response_due = is_bounded ? to_.call.deadlines().response_due() : kNever;
   const TimePoint now = to_.services.now();
   const TimePoint patience =
       upstream_owes ? now + to_.request.upstream_config().response_timeout : kNever;
-  // A response that its client holds back for long holds no room of the store that others need.
+  // A response that its client holds back for long must not take cache space that others need.
   const bool takes_store = !reads(next) && !is_done && to_.fill.is_filling();
   const bool spills_soon = !reads(next) && !is_done && to_.admission.has_slot() &&
                            held_back_ < kClientsHold && spill_.may_have_file();

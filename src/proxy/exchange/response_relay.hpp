@@ -1,6 +1,6 @@
 // Relays the upstream's response to the client, with bounded memory (relay_state.hpp). A long body
-// that needs no inspection goes through a pipe in place of the block, uncopied (splice(2)). What a
-// slow client leaves is kept aside (spill.hpp), if that can be all of it.
+// that needs no inspection goes through a pipe instead of the block, without a copy (splice(2)).
+// Bytes that a slow client leaves are set aside (spill.hpp), if there is room for all of them.
 #pragma once
 
 #include <optional>
@@ -47,13 +47,13 @@ class ResponseRelay {
   ResponseRelay(const ResponseRelay&) = delete;
   ResponseRelay& operator=(const ResponseRelay&) = delete;
 
-  // Relays the response, whose head the call has read, to its end; of an event stream only the head
-  // and the bytes received with it. A fault: the response could not be started, or broke off.
+  // Relays the response, whose head the call has read, to its end; for an event stream, only the
+  // head and the bytes received with it. A fault: the response could not be started, or broke off.
   Task<std::optional<Fault>> run();
 
-  // Its slot waits for the client alone, and there is room for all that the client has not taken.
+  // Its slot waits only for the client, and there is room for all that the client has not taken.
   bool may_spill() { return is_held_back_ && has_room_aside(room_for_rest()); }
-  // Then, woken as if its wait had taken too long, it moves that aside.
+  // Then it sets those bytes aside; it is woken as if its wait had timed out.
   void spill_soon();
   // See Spill::keeps_space().
   bool keeps_space(TimePoint now) const { return spill_.keeps_space(now); }
@@ -93,12 +93,12 @@ class ResponseRelay {
   Parts to_;
   Pipe pipe_;
   Spill spill_;
-  UpstreamPtr stream_connection_;  // of an event stream
+  UpstreamPtr stream_connection_;  // for an event stream
   std::optional<StreamResult> stream_result_;
-  Duration held_back_{};  // how long the upstream could not be read for the client's sake
+  Duration held_back_{};  // how long the upstream could not be read because of the client
   bool dechunks_ = false;
   bool is_event_stream_ = false;
-  bool is_held_back_ = false;  // it waits, and its slot for the client alone
+  bool is_held_back_ = false;  // it waits, and its slot waits only for the client
 };
 
 }  // namespace spillway::proxy

@@ -1,4 +1,4 @@
-// Sends the answer: each kind in its own way. ResponseRelay relays the upstream's response.
+// Sends the answer, each kind in its own way. ResponseRelay relays the upstream's response.
 #include <string>
 
 #include "cache/rules/reading.hpp"
@@ -13,12 +13,12 @@
 namespace spillway::proxy {
 
 namespace {
-// How often a slow client of a stored response is looked at.
+// How often a slow client that receives a stored response is checked.
 constexpr Duration kReadingRound = std::chrono::seconds(1);
 }  // namespace
 
-// Sends the answer. A fault if it could not be sent to its end. A visitor's session in a waiting
-// room may end first.
+// Sends the answer. A fault if it could not be sent completely. Before that, a visitor's session in
+// a waiting room may end.
 Task<std::optional<Fault>> Exchange::send(const Answer& answer) {
   const VisitorSessionEnd end =
       session_.has_started() ? VisitorSessionEnd::none : session_end_with(answer);
@@ -70,9 +70,9 @@ http::ForwardedResponse Exchange::additions(const http::CacheStatus& status) con
           .pass_lines = request_.pass_lines};
 }
 
-// A refusal, or an error of the upstream: what the proxy says itself.
+// A refusal or an upstream error: a problem response of the proxy itself.
 Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
-  // With a slow client the upstream has been waiting, not working: its slot is freed at once.
+  // With a slow client the upstream has been waiting, not working, so its slot is freed at once.
   fault.reason == Reason::slow_client ? call_.drop() : call_.abandon();
   if (session_.has_started()) {  // too late for another response; this one must not look complete
     session_.abort();
@@ -106,7 +106,7 @@ Task<std::optional<Fault>> Exchange::send_problem(const Fault& fault) {
 }
 
 Task<std::optional<Fault>> Exchange::send_cached() {
-  const cache::StoredPtr stored = lookup_.stored();  // pinned while it is sent
+  const cache::StoredPtr stored = lookup_.stored();  // pinned while it is being sent
   const TimePoint now = Clock::now();
   const bool has_content = stored->status() != 204;
   const http::StoredHead head{
@@ -138,9 +138,9 @@ Task<std::optional<Fault>> Exchange::send_cached() {
   co_return std::nullopt;
 }
 
-// Sends content that stays in memory until the client has taken it. Where others need that memory,
-// a client that takes it too slowly is cut off (reading.hpp). `stored`: the response that the
-// content is part of, or null.
+// Sends content that stays in memory until the client has taken it. If others need that memory, a
+// client that takes it too slowly is cut off (reading.hpp). `stored`: the response that the content
+// is part of, or null.
 Task<bool> Exchange::send_kept(std::string_view content, const cache::StoredResponse* stored) {
   TimePoint since = services_.now();
   std::uint64_t before = 0;

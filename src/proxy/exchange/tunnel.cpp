@@ -57,7 +57,7 @@ Detached Tunnel::run() {
   services_.owner.end(*this);
 }
 
-// Reads only into an empty buffer: backpressure.
+// Reads only into an empty buffer, which gives backpressure.
 Tunnel::Step Tunnel::move(Flow& flow, Stream& from, Stream& to) {
   if (flow.ended) return Step::waits;
   auto& [block, begin, end] = flow.bytes;

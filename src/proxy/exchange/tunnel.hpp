@@ -1,5 +1,5 @@
-// A connection that has switched to another protocol: relays bytes both ways until both sides have
-// ended. Half-closes and resets are passed on.
+// A connection that has switched to another protocol: relays bytes in both directions until both
+// sides have ended. Half-closes and resets are passed on.
 //
 // Owned by its worker and pinned to no generation: it copies the settings it needs. While neither
 // side sends it holds no buffer. Backpressure: at most one block is buffered in each direction.
@@ -59,7 +59,7 @@ class Tunnel final : public boost::intrusive::list_base_hook<>, public Owned, pu
       parking_.wake(Wake::timeout);
     }
   }
-  // It does not wait to read from both sides, so a reset could go unnoticed.
+  // While it does not wait to read from both sides, a reset could go unnoticed.
   bool may_break_unseen() const {
     return up_.ended || down_.ended || !up_.empty() || !down_.empty();
   }
@@ -86,7 +86,7 @@ class Tunnel final : public boost::intrusive::list_base_hook<>, public Owned, pu
   UpstreamPtr upstream_;
   ClientPtr client_;
   Milliseconds idle_timeout_;
-  Stay stay_;  // of the visitor who opened it
+  Stay stay_;  // of the visitor that opened it
   Flow up_;
   Flow down_;
   std::coroutine_handle<> frame_;

@@ -2,7 +2,7 @@
 // upstreams with their gates, caches and fallbacks of the routes, metrics.
 //
 // A reload creates the next generation. The former one lives until no worker has a LocalGeneration
-// of it, that is until the last request pinned to it has ended.
+// of it, that is, until the last request pinned to it has ended.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@
 
 namespace spillway::proxy {
 
-// State of the process that every generation uses. Seed and key are secret (clients choose what is
-// hashed) and constant, so that tenant ids and cache keys survive a reload.
+// State of the process that every generation uses. Seed and key are secret (clients choose the
+// texts that are hashed) and constant, so that tenant ids and cache keys survive a reload.
 struct ProcessContext {
   std::uint64_t tenant_seed = 0;
   SipKey cache_key{};
@@ -83,12 +83,12 @@ struct Generation {
   const config::Config config;
   const traffic::Classifier classifier;
   const traffic::TrustedTokens trusted_tokens;
-  const SipKey path_key;  // for overload::AnswerSource
+  const SipKey path_key;  // key for overload::AnswerSource
   const http::ProtectedFields protected_fields;
   const overload::TenantBudgets tenant_budgets;  // full again after a reload
   std::deque<Upstream> upstreams;                // by UpstreamId
   const RouteResponses route_responses;
-  const WaitingRooms waiting_rooms;  // by route; null where it has none
+  const WaitingRooms waiting_rooms;  // by route; null if it has none
   const VisitorCookies visitor_cookies;
   std::vector<std::unique_ptr<observe::WorkerMetrics>> metrics;  // by worker
 };

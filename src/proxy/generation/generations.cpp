@@ -13,7 +13,7 @@ namespace {
 std::vector<prometheus::MetricFamily> counts_of(Generation& generation) {
   observe::Snapshot snapshot;
   read_upstreams(generation, false, snapshot);
-  // A cache that carried over to another generation is counted there.
+  // A cache that carried over to another generation is counted in that one.
   generation.route_responses.read_snapshot(snapshot.caches, true);
   std::vector<const observe::WorkerMetrics*> metrics;
   for (const auto& each : generation.metrics) metrics.push_back(each.get());

@@ -33,7 +33,7 @@ LocalGeneration::LocalGeneration(std::shared_ptr<Generation> shared, const Home&
   }
 }
 
-// Looks routes up by name: this runs on the worker's thread, and each with each would take long.
+// Looks routes up by name: this runs on the worker's thread, where comparing all pairs is slow.
 void LocalGeneration::continue_from(const LocalGeneration& former) {
   const config::Config& its = former.config();
   std::unordered_map<std::string_view, std::uint32_t> by_name;

@@ -33,7 +33,7 @@ using Plans = std::vector<std::shared_ptr<const overload::AdmissionPlan>>;  // b
 class LocalGeneration : public boost::intrusive::list_base_hook<
                             boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
-  // What it uses of its worker, which outlives it.
+  // The parts of its worker that it uses; the worker outlives it.
   struct Home {
     std::size_t number;
     EventLoop& loop;
@@ -59,7 +59,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   void publish(UpstreamId id, std::shared_ptr<const overload::AdmissionPlan> plan) {
     plans_[index(id)] = std::move(plan);
   }
-  // Null when the route has none.
+  // Null if the route has none.
   cache::ResponseCache* cache(RouteId id) const { return shared_->route_responses.cache(id); }
   const cache::FallbackResponse* fallback(RouteId id) const {
     return shared_->route_responses.fallback(id);
@@ -69,8 +69,8 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   }
   bool has_caches() const { return shared_->route_responses.has_caches(); }
 
-  // Keeps what `former` learned at low load of those routes that are as they were: the baseline
-  // that their latencies are compared with outlives a reload, too.
+  // Keeps what `former` learned at low load about routes that have not changed: the baseline with
+  // which their latencies are compared survives a reload too.
   void continue_from(const LocalGeneration& former);
 
   // Closes all idle upstream connections.
@@ -81,11 +81,11 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
   observe::WorkerMetrics& metrics;
   dispatch::RouteCost route_cost;
   dispatch::ClassCost class_cost;
-  dispatch::RouteLatency route_latency;  // to the response's head
-  dispatch::RouteLatency service_time;   // to its end
+  dispatch::RouteLatency route_latency;  // until the response's head
+  dispatch::RouteLatency service_time;   // until the response's end
   dispatch::HoldTimes hold_times;
   dispatch::QuietLatency quiet_latency;
-  traffic::TokenCache verified_tokens;  // of this generation's keys
+  traffic::TokenCache verified_tokens;  // verified with this generation's keys
 
  private:
   ~LocalGeneration() { close_idle(); }
@@ -96,7 +96,7 @@ class LocalGeneration : public boost::intrusive::list_base_hook<
 
   std::shared_ptr<Generation> shared_;
   std::size_t number_;
-  std::vector<Upstream*> upstreams_;  // of `shared_`
+  std::vector<Upstream*> upstreams_;  // those of `shared_`
   std::deque<UpstreamPool> pools_;
   std::deque<Circuits> circuits_;
   std::vector<resilience::RetryBudget> retry_budgets_;

@@ -1,7 +1,7 @@
 // Reads a configuration: the file, and DNS lookups for the servers it names.
 //
-// Both may block for long or for ever: a file on a network file system, a name server that does not
-// answer.
+// Both may block for long or for ever, for instance with a file on a network file system, or a name
+// server that does not answer.
 #pragma once
 
 #include <optional>

@@ -10,8 +10,8 @@ namespace spillway::proxy {
 
 namespace {
 
-// The route's settings plus what the rest of the configuration implies: the fields that name a
-// tenant or a user make a response personal.
+// The route's settings plus what the rest of the configuration implies: fields that name a tenant
+// or a user make a response personal.
 config::Cache effective_settings(const config::Cache& cache, const config::Config& config) {
   config::Cache settings = cache;
   if (!config.trusted_headers.tenant.empty())
@@ -23,7 +23,7 @@ config::Cache effective_settings(const config::Cache& cache, const config::Confi
   return settings;
 }
 
-// Whose a key is; the tiers may change.
+// Whether each key has the same owner; the tiers may differ.
 bool same_owners(const std::vector<config::ApiKey>& one, const std::vector<config::ApiKey>& other) {
   return std::equal(one.begin(), one.end(), other.begin(), other.end(),
                     [](const config::ApiKey& a, const config::ApiKey& b) {

@@ -1,4 +1,4 @@
-// Responses without an upstream: the response cache and the fallback of each route that has one.
+// Responses that need no upstream: the response cache and the fallback of each route that has one.
 // Shared by all workers.
 #pragma once
 
@@ -18,12 +18,12 @@ namespace spillway::proxy {
 
 class RouteResponses {
  public:
-  // `config` must outlive this. The key is secret: clients choose what is hashed. A cache of
-  // `former` (may be null) carries over to the route of the same name, if cache settings, match,
-  // upstream and client identification are unchanged.
+  // `config` must outlive this. The key is secret: clients choose the texts that are hashed. A
+  // cache of `former` (may be null) carries over to the route of the same name, if cache settings,
+  // match, upstream and client identification are unchanged.
   RouteResponses(const config::Config& config, SipKey key, const RouteResponses* former = nullptr);
 
-  // Null when the route has none.
+  // Null if the route has none.
   cache::ResponseCache* cache(RouteId route) const { return caches_[index(route)].get(); }
   const cache::FallbackResponse* fallback(RouteId route) const {
     return fallbacks_[index(route)].get();

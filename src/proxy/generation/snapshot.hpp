@@ -6,8 +6,8 @@
 
 namespace spillway::proxy {
 
-// Fills in the upstreams, in the order of the configuration. `with_dead_letters`: copy their texts
-// too; workers may wait for the lock meanwhile.
+// Fills in the upstreams, in configuration order. `with_dead_letters`: also copies their texts;
+// workers may have to wait for the lock meanwhile.
 void read_upstreams(Generation& generation, bool with_dead_letters, observe::Snapshot& snapshot);
 
 }  // namespace spillway::proxy

@@ -24,7 +24,7 @@ BodyPiece Http1Session::start_body(std::uint64_t limit, std::string_view& at_han
   return checked.piece;
 }
 
-// Writes what goes on to the upstream at `out` (http/message/body.hpp).
+// Writes the piece of the body that goes on to the upstream to `out` (http/message/body.hpp).
 Http1Session::CheckedPiece Http1Session::check_body(std::string_view received, char* out) {
   CheckedPiece checked;
   while (checked.consumed < received.size() && !body_.done()) {
@@ -41,8 +41,8 @@ Http1Session::CheckedPiece Http1Session::check_body(std::string_view received, c
 }
 
 BodyPiece Http1Session::receive_body(std::span<char> into) {
-  // With Content-Length no more than the body has; of a chunked body no more than can be kept if it
-  // is the next request.
+  // With Content-Length no more bytes than the body has; of a chunked body no more than can be kept
+  // if they turn out to be the next request.
   const bool is_counted = head_.framing.kind == http::Framing::Kind::length;
   const std::size_t most = is_counted
                                ? head_.framing.length - body_.content_bytes()
@@ -64,16 +64,16 @@ BodyPiece Http1Session::receive_body(std::span<char> into) {
 }
 
 bool Http1Session::dechunks(const http::Framing& framing) const {
-  // HTTP/1.0 has no chunks (RFC 9112 section 7.1).
+  // HTTP/1.0 has no chunked coding (RFC 9112 section 7.1).
   return head_.version == 10 && framing.kind == http::Framing::Kind::chunked;
 }
 
-// Whether the connection ends with the response that is being written, since a client waits to be
+// Whether the connection ends with the response that is being written, because a client waits to be
 // accepted.
 bool Http1Session::makes_room() {
   if (next_ != Next::keep || has_unread_body()) return false;
   if (!services_.owner.ends_with_response(*client_, !reader_.is_read_to_end())) return false;
-  is_input_lost_ = client_->has_input();  // bytes of another request, unread
+  is_input_lost_ = client_->has_input();  // bytes of another request are unread
   return true;
 }
 
@@ -125,7 +125,7 @@ void Http1Session::start_problem(http::Problem problem, bool is_next_known) {
   // An HTTP/1.0 client expects the end of the connection after such a response.
   plan_local_reply(is_next_known && head_.version >= 11);
   problem.close = next_ != Next::keep;
-  // A small block holds any of them (http::kProblemRoom).
+  // A small block is large enough for any problem (http::kProblemRoom).
   std::optional<std::size_t> content;
   start(problem.status, [&](TextWriter& out) {
     content = http::write_problem(out, problem);
@@ -134,7 +134,7 @@ void Http1Session::start_problem(http::Problem problem, bool is_next_known) {
   response_.content = content.value_or(0);
 }
 
-// After a problem or fallback: whether the connection persists, and where the next request begins.
+// After a problem or fallback: decides whether the connection persists; finds the next request.
 void Http1Session::plan_local_reply(bool may_keep) {
   response_.is_own = true;
   response_.is_relayed = false;
@@ -143,8 +143,8 @@ void Http1Session::plan_local_reply(bool may_keep) {
   if (!is_next_known || makes_room()) close_after_response();
 }
 
-// Finds where the next request begins behind an unread body. False if the body is too large to skip
-// for the sake of keeping the connection.
+// Finds where the next request begins, after an unread body. False if the body is too large to be
+// skipped just to keep the connection.
 bool Http1Session::skip_body() {
   const http::Framing& framing = head_.framing;
   if (framing.kind == http::Framing::Kind::none) return true;
@@ -186,7 +186,7 @@ void Http1Session::begin_client_turn(ItsSlot its_slot) {
 }
 
 Task<bool> Http1Session::send_interim(const http::ResponseHead& head) {
-  if (head_.version == 10) co_return true;  // HTTP/1.0 has none
+  if (head_.version == 10) co_return true;  // HTTP/1.0 has no interim responses
   if (!out_block_) out_block_ = services_.small_blocks.take();
   TextWriter out(out_block_.bytes());
   if (!http::write_interim_head(out, head)) co_return true;  // passing it on is optional
@@ -207,7 +207,7 @@ Task<ClientSession::Switched> Http1Session::send_switching(const http::ResponseH
 void Http1Session::hand_over(std::unique_ptr<Successor> successor) {
   successor_ = std::move(successor);
   successor_->keep_early(reader_.behind_head(block_.bytes()));
-  // It may stay for hours.
+  // The successor may keep the connection for hours.
   if (client_->gives_way_since() != kNever) services_.owner.give_way_no_more(*client_);
 }
 

@@ -12,14 +12,14 @@
 namespace spillway::proxy {
 
 namespace {
-// Lingering close: how long input is still read, so that the client gets the response and no reset.
+// Lingering close: how long input is still read, so that the client gets the response, not a reset.
 constexpr Milliseconds kLinger{1000};
-// The body of a request that is answered already, if another one may follow: how long it may take
-// in all, and how long nothing may come of it. NGINX has the same (lingering_time,
+// The rest of the body of an answered request, if another request may follow: how long it may take
+// in total, and how long no byte of it may come. NGINX has the same (lingering_time,
 // lingering_timeout).
 constexpr Milliseconds kAnsweredBody{30'000};
 constexpr Milliseconds kAnsweredSilence{5000};
-// Pipelined requests served before other connections have their turn.
+// Pipelined requests that are served before other connections get their turn.
 constexpr std::uint32_t kMaxPipelined = 16;
 }  // namespace
 
@@ -45,8 +45,8 @@ Detached Http1Session::serve(ClientPtr client) {
     exchange_.reset();
     if (next_ != Next::keep || has_unread_body()) co_await end_request();
     more = has_next_request();
-    // A client that pipelines refused requests would otherwise keep the loop to itself (and, where
-    // the compiler makes no tail calls, nest ever deeper).
+    // Otherwise a client that pipelines refused requests would keep the loop to itself (and the
+    // calls would nest ever deeper where the compiler makes no tail calls).
     if (more && ++requests_in_a_row_ % kMaxPipelined == 0) co_await Yield(services_.loop);
   }
   finish();
@@ -137,17 +137,17 @@ Exchange& Http1Session::begin_exchange() {
 }
 
 // The stream goes on without its request, which would pin its configuration, perhaps for hours.
-// Only a request whose body has not been sent to its end stays.
+// Only a request whose body has not been sent completely stays.
 Task<> Http1Session::serve_event_stream() {
   event_stream_.emplace(services_, *this, parking_, exchange_->take_event_stream());
   if (exchange_->body().is_sent()) exchange_.reset();
   co_await event_stream_->run();
   event_stream_.reset();
-  // The rest of the body would be taken for the next request.
+  // The rest of the body would be mistaken for the next request.
   if (exchange_ && !exchange_->body().is_sent()) close_after_response();
 }
 
-// What is left to do for a request that has been answered: mostly nothing.
+// Finishes a request that has been answered: usually there is nothing to do.
 Task<> Http1Session::end_request() {
   if (successor_) co_return;
   if (next_ == Next::close) co_await close_lingering();
@@ -174,8 +174,8 @@ bool Http1Session::has_unread_body() const {
   return reader_.missing() > 0 || (is_body_started_ && !body_.done());
 }
 
-// The rest of a body whose request is answered: refused, or by an upstream that did not wait for
-// it. False: the next request is not found, or the client takes too long.
+// Skips the rest of the body of an answered request: it was refused, or the upstream did not wait
+// for the body. False: the next request cannot be found, or the client takes too long.
 Task<bool> Http1Session::skip_answered_body() {
   const config::Limits& limits = services_.owner.newest_generation().config().limits;
   const Duration without_bytes = std::min<Duration>(limits.idle_timeout, kAnsweredSilence);
@@ -202,7 +202,7 @@ Task<bool> Http1Session::skip_answered_body() {
   co_return is_found;
 }
 
-// The next `most` bytes.
+// Reads and discards the next `most` bytes.
 Task<bool> Http1Session::discard(std::size_t most, Duration in_all, Duration without_bytes) {
   const auto receive = [this, most, block = block_.bytes()]() mutable {
     const IoResult result = client_->receive(block.first(std::min(most, block.size())));
@@ -215,7 +215,7 @@ Task<bool> Http1Session::discard(std::size_t most, Duration in_all, Duration wit
   co_return discarded;
 }
 
-// False if it does not arrive in time, or the session gives way.
+// Reads and discards. False if the end does not arrive in time, or the session gives way.
 template <class Receive>
 Task<bool> Http1Session::discard(Receive receive, Duration in_all, Duration without_bytes) {
   const TimePoint began = services_.now();
@@ -226,7 +226,7 @@ Task<bool> Http1Session::discard(Receive receive, Duration in_all, Duration with
     if (discarded == Discarded::all) co_return true;
     if (discarded == Discarded::failed) co_return false;
     if (discarded == Discarded::some) last = services_.now();
-    // Parks even if there is input: other connections have their turn, and the deadline is checked.
+    // Parks even if there is input, so that other connections run and the deadline is checked.
     const Until until{.deadline = std::min(began + in_all, last + without_bytes)};
     const Wake wake = co_await parking_.park(until, &client_->readable());
     if (wake != Wake::ready) co_return false;

@@ -30,8 +30,8 @@ class Http1Session final : public ClientSession, public Swept {
   Http1Session(Services& services, const http::HeadLimits& limits);
   ~Http1Session() = default;
 
-  // Serves requests until the connection is idle or closed. Gives the object back to the worker at
-  // the end.
+  // Serves requests until the connection is idle or closed, then gives the object back to the
+  // worker.
   Detached serve(ClientPtr client);
 
   // ClientSession:
@@ -82,36 +82,36 @@ class Http1Session final : public ClientSession, public Swept {
   void end_early() override;
   void abandon() override;
 
-  // Null at the very beginning and end.
+  // Null at the very beginning and the very end.
   ClientConnection* connection() { return client_.get(); }
   const ClientConnection* connection() const { return client_.get(); }
 
-  // Its request holds a slot, which waits for its client.
+  // Its request holds a slot, and the slot waits for its client.
   bool keeps_slot_waiting() const {
     return exchange_ && exchange_->holds_slot() &&
            (rate_.keeps_slot_waiting() || exchange_->body().awaits_client());
   }
 
-  // What the end of the process cuts off, before abandon(). A request is logged.
+  // What the end of the process cuts off; to be called before abandon(). A request is logged.
   enum class CutOff : std::uint8_t { nothing, request, event_stream };
   CutOff cut_off();
 
-  // Whether, and since when, it waits for its client while no client waits for it.
+  // Whether, and since when, it waits for its client while the client does not wait for it.
   Silence silence(TimePoint now);
   // Ends the session to make room for new connections. `at`: from silence(). A request that has not
-  // been answered gets 408, a response that is cut off a reset; there is no lingering close.
+  // been answered gets 408, a response that is cut off ends with a reset; no lingering close.
   void give_way(Silence::At at);
 
  private:
   enum class Head : std::uint8_t { none, request, fault };
-  // What becomes of the connection after the request.
+  // What happens to the connection after the request.
   enum class Next : std::uint8_t { keep, close, closed };
   struct Response {
     std::string_view pending;  // rest of its head, in the out block
-    std::size_t content = 0;   // of which so many bytes at the end are its content
+    std::size_t content = 0;   // that many bytes at the end of `pending` are content
     unsigned status = 0;
     bool is_own = false;      // a problem or the route's fallback
-    bool is_relayed = false;  // the upstream's: counts once bytes of it have gone
+    bool is_relayed = false;  // the upstream's: no status until bytes of it have gone
     bool is_final = false;
     bool has_started = false;
     std::uint64_t body_bytes = 0;
@@ -133,7 +133,7 @@ class Http1Session final : public ClientSession, public Swept {
   void begin_request();
   bool grow_block();
   struct CheckedPiece {
-    BodyPiece piece;           // as it goes on
+    BodyPiece piece;           // as forwarded to the upstream
     std::size_t consumed = 0;  // of the received bytes
   };
   CheckedPiece check_body(std::string_view received, char* out);
@@ -152,7 +152,7 @@ class Http1Session final : public ClientSession, public Swept {
   std::coroutine_handle<> frame_;  // serve()
   Parking parking_;
   ClientPtr client_;
-  Block block_;  // the head, unchanged while it is served, and bytes behind it
+  Block block_;  // holds the head, unchanged while it is served, and bytes after it
   http::RequestReader reader_;
   http::RequestHead head_;
   http::BodyReader body_{{}, 0, http::BodyReader::MessageKind::request};
@@ -160,14 +160,14 @@ class Http1Session final : public ClientSession, public Swept {
   bool is_input_lost_ = false;  // bytes of the next request did not fit, or stay unread
   Block out_block_;
   Response response_;
-  SendRateMonitor rate_;  // at which the client receives a response
-  Silence silence_;       // at a head, or answered
+  SendRateMonitor rate_;  // of the client as it receives a response
+  Silence silence_;       // while a head is awaited, or after the answer
   Next next_ = Next::keep;
   std::uint32_t requests_in_a_row_ = 0;
   cache::CacheKey cache_key_;  // its memory is reused
   std::optional<Exchange> exchange_;
   std::optional<EventStream> event_stream_;
-  std::unique_ptr<Successor> successor_;  // takes the connection over at the end
+  std::unique_ptr<Successor> successor_;  // takes over the connection at the end
 };
 
 }  // namespace spillway::proxy

@@ -9,7 +9,7 @@ void Http1Session::wake_if_late(TimePoint now) {
     return;
   }
   if (exchange_) exchange_->report_stay(now);
-  mark_slot();  // how scarce slots are goes by that
+  mark_slot();  // the measure of how scarce slots are depends on it
   const std::optional<resilience::SlotLoad> wanted = update_slot_terms(now);
   if (parking_.parked() && parking_.deadline() <= now) {
     parking_.wake(Wake::timeout);
@@ -17,7 +17,7 @@ void Http1Session::wake_if_late(TimePoint now) {
     parking_.wake(Wake::client_gone);
   } else if (wanted && parking_.parked() && rate_.keeps_slot_waiting() &&
              gives_slot_to_others(*wanted, now)) {
-    // It has been woken.
+    // The session has been woken.
   } else if (parking_.parked() && sends_too_slowly_for_space(now)) {
     parking_.wake(Wake::cancelled);
   } else if (parking_.parked() && abort_if_too_slow_for_space(now)) {
@@ -29,8 +29,8 @@ void Http1Session::wake_if_late(TimePoint now) {
   }
 }
 
-// Sets what the client has to move for its slot, by how scarce slots are now. That: others wait for
-// the slot while it waits for its client.
+// Sets how fast the client has to be to keep its slot, by how scarce slots are now. Returns the
+// load if others wait for the slot while the slot waits for its client.
 std::optional<resilience::SlotLoad> Http1Session::update_slot_terms(TimePoint now) {
   if (!exchange_) return std::nullopt;
   RequestBody& body = exchange_->body();
@@ -44,11 +44,11 @@ std::optional<resilience::SlotLoad> Http1Session::update_slot_terms(TimePoint no
   return load;
 }
 
-// Others wait for the slot, which waits for a client that is to take its response. Where there is
-// room for the rest of that elsewhere, a client that takes nothing keeps its response, and the
-// upstream is read to the end. Otherwise a client that is too slow loses both. Each waiter takes
-// one slot back: it is granted that at once, and waits no more. Where more slots are held than a
-// lowered limit has, those above the limit are taken back, too.
+// Other requests wait for the slot, and the slot waits for a client that should take its response.
+// If there is room elsewhere for the rest of it, a client that takes nothing keeps its response,
+// and the upstream is read to the end. Otherwise a client that is too slow loses both. Each waiter
+// takes one slot back: it gets that slot at once. If a limit was lowered below the number of slots
+// held, the slots above the limit are taken back too.
 bool Http1Session::gives_slot_to_others(const resilience::SlotLoad& load, TimePoint now) {
   const resilience::SlotPause& pause =
       rate_.look_for_pause(load.waited, client_->descriptor(), now);
@@ -65,7 +65,7 @@ bool Http1Session::gives_slot_to_others(const resilience::SlotLoad& load, TimePo
   return true;
 }
 
-// Whether a client sends its body too slowly to keep its disk space while other bodies find none.
+// Whether the client sends its body too slowly to keep its disk space while other bodies find none.
 bool Http1Session::sends_too_slowly_for_space(TimePoint now) {
   if (!exchange_) return false;
   const RequestBody& body = exchange_->body();
@@ -74,7 +74,7 @@ bool Http1Session::sends_too_slowly_for_space(TimePoint now) {
   return true;
 }
 
-// Resets the connection of a client that takes its response too slowly to keep it.
+// Resets the connection of a client that takes its response too slowly to keep its disk space.
 bool Http1Session::abort_if_too_slow_for_space(TimePoint now) {
   if (!exchange_ || rate_.space_deadline() > now || !exchange_->keeps_space(now)) return false;
   if (rate_.earns_space(client_->descriptor(), now)) return false;
@@ -116,7 +116,7 @@ bool Http1Session::abort_if_client_too_slow(TimePoint now) {
 Silence Http1Session::silence(TimePoint now) {
   if (!parking_.parked()) return {};
   if (silence_.at != Silence::At::nothing) return silence_;
-  // An event stream is one of limits.tunnels.
+  // An event stream is bounded by limits.tunnels instead.
   if (!exchange_ || event_stream_ || exchange_->holds_slot()) return {};
   const TimePoint body_due = exchange_->body().connection_deadline();
   if (body_due != kNever) return {Silence::At::body, body_due};
@@ -171,7 +171,7 @@ Http1Session::CutOff Http1Session::cut_off() {
 }
 
 void Http1Session::abandon() {
-  // Destroys the suspended coroutines, and with their frames all that they own.
+  // Destroys the suspended coroutines, and everything that their frames own.
   frame_.destroy();
   event_stream_.reset();
   exchange_.reset();

@@ -18,7 +18,7 @@ std::size_t bytes_of(const store::Command& command) {
   return 0;
 }
 
-// The operator's: it must not take others with it if it fails for taking too long.
+// An operator's call: it must not fail others with it if it fails for taking too long.
 bool may_take_long(const store::Command& command) {
   return std::holds_alternative<store::List>(command) ||
          std::holds_alternative<store::Replay>(command) ||
@@ -30,7 +30,7 @@ bool is_key_question(const StoreCall& call) {
          std::holds_alternative<store::HasUnfinished>(call.command);
 }
 
-// A client's question; the operator's go to no worker.
+// A client's question; an operator's does not return to a worker.
 bool is_lookup(const StoreCall& call) {
   return call.mailbox != nullptr && (std::holds_alternative<store::Find>(call.command) ||
                                      std::holds_alternative<store::ReadAnswer>(call.command) ||
@@ -105,7 +105,7 @@ CallQueue::Batch CallQueue::take_batch() {
     if (is_answer && ++answers > kBatchAnswers) break;
     batch.push_back(take(lookups_));
   }
-  // One in each batch, so that none waits for ever.
+  // At least one in each batch, so that none waits for ever.
   for (std::size_t n = 0; n < kBatchLetters && !letters_.empty(); ++n) {
     if (n > 0 && bytes >= kBatchBytes) break;
     bytes += bytes_of(letters_.front()->command);

@@ -35,7 +35,7 @@ Doorbell::Doorbell() : descriptor_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
 
 Doorbell::~Doorbell() { ::close(descriptor_); }
 
-// It cannot fail: the counter has room for as many rings as there ever are.
+// It cannot fail: the counter is large enough for any number of rings.
 void Doorbell::ring() {
   const std::uint64_t once = 1;
   [[maybe_unused]] const ssize_t written = ::write(descriptor_, &once, sizeof(once));

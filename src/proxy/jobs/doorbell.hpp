@@ -1,4 +1,4 @@
-// Wakes a thread that waits to be told something, or for a descriptor to become readable.
+// Wakes a thread that waits for a signal, or for a descriptor to become readable.
 #pragma once
 
 #include "base/time.hpp"
@@ -7,15 +7,15 @@ namespace spillway::proxy {
 
 class Doorbell {
  public:
-  Doorbell();  // throws std::system_error without descriptors
+  Doorbell();  // throws std::system_error if there are no descriptors
   ~Doorbell();
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
 
-  // By any thread. A ring that nobody waits for ends the next wait.
+  // Any thread. If no thread is waiting, the next wait ends at once.
   void ring();
-  // Until it rings, the descriptor (-1: none) is readable or closed, or the time has come. May
-  // return early.
+  // Waits until it rings, the descriptor (-1: none) is readable or closed, or the time has come.
+  // May return early.
   void wait(int descriptor, TimePoint until);
 
  private:

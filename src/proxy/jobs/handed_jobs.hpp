@@ -1,5 +1,5 @@
-// What the thread with the store and the workers know together of the jobs that were handed over:
-// which are withdrawn, and how many of a route may begin. Thread-safe as far as its parts are.
+// State of the jobs handed to workers, shared with the thread with the store: which jobs are
+// withdrawn, and how many jobs of a route may begin. Thread-safe as far as its parts are.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace spillway::proxy {
 class HandedJobs {
  public:
   Withdrawals& withdrawals() { return withdrawals_; }
-  // Of the route of that name, in each configuration.
+  // For the route of that name, in every configuration.
   jobs::BeginRate& begin_rate(const std::string& route) const {
     const std::lock_guard lock(mutex_);
     return rates_[route];
@@ -23,7 +23,7 @@ class HandedJobs {
 
  private:
   Withdrawals withdrawals_;
-  mutable std::mutex mutex_;  // of this:
+  mutable std::mutex mutex_;  // guards:
   mutable std::map<std::string, jobs::BeginRate, std::less<>> rates_;
 };
 

@@ -7,8 +7,8 @@ namespace spillway::proxy {
 namespace {
 
 constexpr Duration kLong = std::chrono::seconds(1);
-// Nearer than this to the machine's clock it goes on by itself: two jobs that are accepted one
-// after the other keep their order.
+// If the machine's clock differs by less than this, this clock just goes on: two jobs that are
+// accepted one after the other keep their order.
 constexpr Milliseconds kNear{10};
 
 Milliseconds since_zero(TimePoint at) {

@@ -1,7 +1,7 @@
-// The time by which jobs are accepted, due and ended. A store that several proxies share has a
-// clock of its own, and what is written into it goes by that, whatever the machine's says: a proxy
-// that is an hour ahead would retry an hour late. With any other store it is the machine's.
-// Thread-safe but for follow() and learn(), which are for one thread.
+// The time at which jobs are accepted, due and ended. A store that several proxies share has its
+// own clock, and times written to it use that, whatever the machine's clock says: a proxy that is
+// an hour ahead would retry an hour late. With any other store it is the machine's clock.
+// Thread-safe except for follow() and learn(), which are for one thread.
 #pragma once
 
 #include <atomic>
@@ -17,18 +17,18 @@ class JobClock {
   JobClock();
 
   jobs::WallTime now() const;
-  // What the store said between these two; kNoTime: it has no clock. What took long says little,
-  // and is not taken in place of what is known.
+  // The time that the store returned between these two; kNoTime: it has no clock. An answer that
+  // took long is imprecise, and does not replace what is known.
   void learn(jobs::WallTime told, TimePoint asked, TimePoint answered);
-  // The machine's clock tells that. Its steps forward count once they have lasted, so that a wrong
-  // time lets no job expire. To be told at least each second; of no account where a store has told.
+  // The time of the machine's clock. Its steps forward count once they have lasted, so a wrong time
+  // lets no job expire. To be called at least each second; ignored once a store's time is known.
   void follow(jobs::WallTime machine, TimePoint now);
 
  private:
   jobs::WallTime at(TimePoint time) const;
   void set(jobs::WallTime wall, TimePoint at);
 
-  std::atomic<Milliseconds::rep> zero_{0};  // the time when the steady clock was 0
+  std::atomic<Milliseconds::rep> zero_{0};  // the time at which the steady clock was 0
   bool is_of_store_ = false;
   jobs::BelievedTime believed_;
 };

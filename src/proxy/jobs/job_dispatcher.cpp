@@ -8,19 +8,19 @@ namespace spillway::proxy {
 
 namespace {
 
-// What other proxies wrote down, and what is due again: each second, a page at a time, so that
-// nothing that is written down waits long for it.
+// Reads the jobs that other proxies stored, and those due again: every second, one page at a time,
+// so that no stored job waits long.
 constexpr std::size_t kLanesAtOnce = 1024;
 constexpr Milliseconds kLanesEvery{1000};
 constexpr Milliseconds kPagesEvery{100};
 constexpr Milliseconds kSweepEvery{500};
 constexpr Milliseconds kTotalsEvery{1000};
 constexpr Milliseconds kAskAgain{500};  // after a failure of the store
-// A store that was away past the leases is back: the others that live tell what has become of their
-// jobs before these are recovered as those of proxies that ended.
+// When a store is back after it was away for longer than the leases, the other proxies that live
+// can report the end of their jobs before these are recovered as jobs of proxies that ended.
 constexpr Milliseconds kOthersTell{1000};
 constexpr std::size_t kSweepLimit = 1000;
-// How often the others on a store are told what this proxy holds of caps, and looked at.
+// How often this proxy tells the others on a store its parts of caps, and reads theirs.
 constexpr Milliseconds kSharesEvery{1000};
 
 }  // namespace
@@ -50,7 +50,7 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
   const Milliseconds lease = routes_.generation->config.store.lease;
   if (epoch_ != 0 && lease_.is_over(now)) lose_lease();
   if (epoch_ == 0) {
-    if (in_hand() > 0) return;  // under the lease that is lost: that ends first
+    if (in_hand() > 0) return;  // held under the lost lease, which ends first
     asked_at_ = now;
     commands.push_back(store::Join{.name = self_.name, .lease = lease, .former = self_.former});
     return;
@@ -67,7 +67,7 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
   }
   if (now >= next_.sweep) {
     next_.sweep = now + kSweepEvery;
-    // A lease is renewed each third: two of these without are too many.
+    // A lease is renewed every third: two of these periods without a renewal are too many.
     commands.push_back(store::Sweep{.limit = kSweepLimit, .silence = Duration(lease), .at = now});
   }
   if (now >= next_.totals) {
@@ -75,7 +75,7 @@ void JobDispatcher::plan(std::vector<store::Command>& commands, TimePoint now,
     commands.push_back(store::Totals{});
   }
   lines_.plan(commands);
-  // Before the pull, which takes up the room: lanes that this proxy has room for are not announced.
+  // Before the pull, which uses up room: lanes that this proxy has room for are not announced.
   plan_announcement(commands, now, wall);
   if (claims_.are_lost) {
     plan_release(commands);
@@ -94,7 +94,7 @@ void JobDispatcher::plan_pull(std::vector<store::Command>& commands, TimePoint n
                               jobs::WallTime wall) {
   if (now >= next_.lanes) {
     next_.lanes = now + kLanesEvery;
-    // A lane is told in the next round again, which takes as long as this one, more or less.
+    // A lane is returned again in the next round, which takes about as long as this one.
     const int pages = std::max(round_.pages, round_.pages_before);
     commands.push_back(store::Lanes{.limit = kLanesAtOnce,
                                     .ahead = 2 * (kLanesEvery + pages * kPagesEvery),
@@ -121,14 +121,14 @@ std::optional<jobs::Rotor::Turn> JobDispatcher::next_turn(TimePoint now, jobs::W
   return turn;
 }
 
-// Jobs that may be pulled, of all routes.
+// How many jobs may be pulled, over all routes.
 std::size_t JobDispatcher::most_more() const {
   std::size_t taken = in_hand();
   for (const jobs::Rotor::Turn& turn : claims_.turns) taken += turn.limit;
   return jobs::kMostInHand - std::min(taken, jobs::kMostInHand);
 }
 
-// Of the turns, which the store has answered with so many jobs.
+// Ends one of the turns, for which the store has returned that many jobs.
 void JobDispatcher::end_turn(const jobs::Rotor::Turn& turn, std::size_t pulled) {
   known_[turn.lane.route].answered(turn.limit, pulled);
   at_upstream_[upstream_of(turn.lane.route)].answered(turn.limit, pulled, rank_of(turn.lane.route));
@@ -200,9 +200,9 @@ void JobDispatcher::claimed(store::Claim& claim, jobs::WallTime wall) {
   const auto turn = std::ranges::find(claims_.turns, claim.lane, &jobs::Rotor::Turn::lane);
   if (turn == claims_.turns.end()) return;
   const std::size_t pulled = claim.jobs.size();
-  // It was asked for less than its turn, and has that; or its jobs are long.
+  // It was asked for less than its turn and returned that; or its jobs are long.
   const bool has_more = claim.is_cut || (pulled >= claim.limit && claim.limit < turn->limit);
-  // Long jobs of other lanes have used up the batch: this lane keeps its turn for the next one.
+  // Long jobs of other lanes have filled the batch: this lane keeps its turn for the next batch.
   const bool is_passed_by = claim.is_cut && pulled == 0;
   is_passed_by ? rotor_.give_up(*turn) : rotor_.took(*turn, pulled);
   end_turn(*turn, pulled);
@@ -250,11 +250,11 @@ void JobDispatcher::settled(const store::Settle& settle, TimePoint now, jobs::Wa
     rotor_.add(lane, progress.due);
     news_.wrote(lane);
   }
-  // The next one of its order may be claimable now.
+  // The next job of the same order may be claimable now.
   if (jobs::has_ended(progress.state)) rotor_.add(lane, wall);
 }
 
-// One that another proxy has in hand that one may cancel yet.
+// A job that another proxy has in hand may still be cancelled by that proxy.
 void JobDispatcher::cancelled(store::Cancel& cancel) {
   cancel.is_elsewhere =
       cancel.was == jobs::JobState::leased && lease_.is_shared() && !leased_.contains(cancel.id);
@@ -274,7 +274,7 @@ void JobDispatcher::renewed(const store::Renew& renew, TimePoint now) {
   if (!self_.shares.is_settled()) renew_now();
 }
 
-// Its upstream requests are ended first: another proxy may send them again.
+// Upstream requests are ended first, since another proxy may send them again.
 void JobDispatcher::lose_lease() {
   lease_.lose();
   acts_.abort_all();
@@ -330,7 +330,7 @@ void JobDispatcher::refused(const std::string& name, TimePoint now, TimePoint un
 }
 
 void JobDispatcher::failed(TimePoint now) {
-  // What was claimed may be leased all the same.
+  // The claimed jobs may be leased nevertheless.
   if (!claims_.turns.empty()) claims_.are_lost = true;
   for (const jobs::Rotor::Turn& turn : claims_.turns) {
     rotor_.give_up(turn);
@@ -343,7 +343,7 @@ void JobDispatcher::failed(TimePoint now) {
 }
 
 TimePoint JobDispatcher::next_due(TimePoint now, jobs::WallTime wall) const {
-  // What is in hand is settled first, which wakes the thread.
+  // The jobs in hand are settled first, and that wakes the thread.
   if (epoch_ == 0) return in_hand() > 0 ? now + kAskAgain : now;
   if (lines_.has_untold()) return now;
   TimePoint due = std::min({next_.renew, next_.sweep, next_.totals});

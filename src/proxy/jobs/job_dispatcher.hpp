@@ -1,9 +1,9 @@
 // Pulls jobs from the store as their upstreams have room, and hands them to the workers.
 //
-// On the store's thread. What it asks of the store it appends to the thread's next batch (plan()),
-// and learns from the answers (learn()). A worker is handed a few jobs more than run, so that a
-// slot that gets free finds one waiting at the gate; the others stay in the store, where they can
-// be cancelled and other proxies can have them.
+// Runs on the store's thread. It appends its commands to the store to the thread's next batch
+// (plan()), and takes their results from the answers (learn()). A worker gets a few more jobs than
+// run, so that a slot that becomes free finds one waiting at the gate; the others stay in the
+// store, where they can be cancelled and other proxies can take them.
 #pragma once
 
 #include <atomic>
@@ -37,107 +37,107 @@ namespace spillway::proxy {
 
 class JobDispatcher {
  public:
-  // What it does to the rest of the process.
+  // Its effects on the rest of the process.
   struct Acts {
     std::function<void(jobs::LeasedJob, store::Epoch)> hand_over;  // to a worker
     std::function<void()> abort_all;  // the lease is lost: upstream requests are ended first
-    // A job's state changed without an attempt here: it expired, its proxy ended, it was cancelled,
-    // replayed, given back at the end, or is Spillway's own. May be empty.
+    // A job's state changed without an attempt here: the job expired, its proxy ended, it was
+    // cancelled, replayed, given back at the end, or is Spillway's own. May be empty.
     JobLines::Tell tell{};
   };
 
   JobDispatcher(Acts acts, observe::JobCounts& counts, std::string proxy_name);
 
-  // The configuration in force.
+  // Sets the configuration in force.
   void configure(JobRoutes routes);
-  // Other proxies are on the store.
+  // Other proxies use the store too.
   void share();
-  // Pulls nothing more.
+  // Pulls no more jobs.
   void stop_pulling();
   bool is_pulling() const { return is_pulling_; }
-  // What the others on the store are told with the next renewal: jobs per second.
+  // The rate that the next renewal reports to other proxies on the store: jobs per second.
   void tell_rate(double rate) { self_.rate = rate; }
 
-  // The machine's clock tells that (JobClock::follow()).
+  // The time of the machine's clock (JobClock::follow()).
   void follow_clock(jobs::WallTime machine, TimePoint now) { clock_.follow(machine, now); }
-  // The lease is renewed with the next commands: the store will be busy for a while.
+  // The lease is renewed with the next commands, since the store will then be busy for a while.
   void renew_now() { next_.renew = TimePoint{}; }
-  // The commands that are due.
+  // Appends the commands that are due.
   void plan(std::vector<store::Command>& commands, TimePoint now, jobs::WallTime wall);
-  // Of the commands that plan() asked for, and of workers' calls.
+  // Takes the results of commands from plan(), and of workers' calls.
   void learn(store::Command& command, TimePoint now, jobs::WallTime wall);
   // Another proxy has jobs in these lanes that it cannot take now, or a client that cancels a job.
   void heard(const store::Heard& heard, jobs::WallTime wall);
   void pause(const std::string& route, TimePoint now, TimePoint until);
-  // A job of the route was: RouteCapacity::refused().
+  // A job of the route was refused: RouteCapacity::refused().
   void refused(const std::string& route, TimePoint now, TimePoint until);
-  // A job got no slot. One that waited in vain may be had by another proxy, or has kept others
-  // waiting that have to be alone; where there are none it waits again.
+  // A job got no slot. If it waited for one, another proxy may take it, or it has kept others
+  // waiting that have to be alone; if there are no such proxies or jobs it waits again.
   void rest(const store::Settle& settle, TimePoint now, jobs::NoSlot how);
-  // What was in hand was given back, with the registration.
+  // The jobs in hand were given back, and the registration ended.
   void left();
-  // The store is asked nothing more.
+  // The store will not be asked again.
   void give_up_lines() { lines_.give_up(); }
-  // A request of Spillway's own was written down.
+  // A request of Spillway's own was stored.
   void posted(const jobs::NewJob& job) const;
-  // The store failed: asks again what was asked.
+  // The store failed: its commands will be sent again.
   void failed(TimePoint now);
-  // When plan() has something to ask for.
+  // When plan() will have a command.
   TimePoint next_due(TimePoint now, jobs::WallTime wall) const;
 
   store::Epoch epoch() const { return epoch_; }
-  // Of all that is in hand.
+  // The lease of all jobs in hand.
   const Lease& lease() const { return lease_; }
   // Thread-safe.
   const JobClock& clock() const { return clock_; }
-  // Of what was handed over.
+  // Withdrawals of jobs that were handed over.
   Withdrawals& withdrawals() { return handed_.withdrawals(); }
-  // At which jobs of the route may begin.
+  // The rate at which jobs of the route may begin.
   jobs::BeginRate& begin_rate(const std::string& route) { return handed_.begin_rate(route); }
-  // Of a job that this proxy has leased; null: it has not.
+  // The route of a job that this proxy has leased; null: it has not.
   const std::string* route_of(const store::Settle& settle) const {
     const auto leased = leased_.find(settle.id);
     return leased == leased_.end() ? nullptr : &leased->second.lane.route;
   }
-  // Of these routes, those of which no job is pulled for a while: they pause, or are gone.
+  // Those of these routes from which no job is pulled for a while: they pause, or are gone.
   std::set<std::string, std::less<>> paused(const store::Totals& totals, TimePoint now) const;
-  // What this proxy may use of the caps that are configured now.
+  // The part that this proxy may use of the caps configured now.
   std::map<jobs::CapId, double> cap_shares();
   // Lanes with jobs that are due, as far as is known.
   std::size_t lanes_due() const { return rotor_.lanes_due(); }
   // Jobs that this proxy has leased.
   std::size_t in_hand() const { return leased_.size(); }
-  // Some are in hand, or wait for room: not those of a route that pauses or is gone.
+  // Jobs are in hand or wait for room, not counting those of a route that pauses or is gone.
   bool has_work(TimePoint now, jobs::WallTime wall) const;
 
  private:
   struct Leased {
     jobs::Lane lane;
-    std::string upstream;   // upstream_of() at the time
-    std::uint8_t rank;      // rank_of() its route at the time
-    jobs::JobState before;  // in which it waited
+    std::string upstream;   // upstream_of() when it was leased
+    std::uint8_t rank;      // rank_of() its route when it was leased
+    jobs::JobState before;  // the state in which it waited
     std::string tenant_name;
     jobs::Progress progress;
   };
-  // What the store, and with it the other proxies, are told of this one.
+  // What this proxy reports about itself to the store, and so to other proxies.
   struct Self {
     std::string name;
     double rate = 0;
     std::int64_t renewals = 0;
-    store::Epoch former = 0;  // of the lease that was lost; 0: none was
+    store::Epoch former = 0;  // epoch of the lease that was lost; 0: none was
     jobs::CapShares shares{};
   };
-  // Of the lanes that the store knows, which it tells page by page.
+  // The round through the lanes that the store knows, which it returns page by page.
   struct LanesRound {
     std::optional<jobs::Lane> after{};
     int pages = 0;
-    int pages_before = 0;  // of the round before
+    int pages_before = 0;  // in the previous round
   };
   struct Claims {
-    std::vector<jobs::Rotor::Turn> turns;  // claimed for in the batch under way
-    bool are_lost = false;                 // what was claimed last, if anything, is not known
+    std::vector<jobs::Rotor::Turn> turns;  // for which the current batch claims
+    bool are_lost = false;                 // it is unknown which jobs the last claim got, if any
   };
-  // When what is asked periodically is asked again.
+  // When periodic commands are sent again.
   struct NextAt {
     TimePoint renew{};
     TimePoint lanes{};
@@ -176,14 +176,14 @@ class JobDispatcher {
   jobs::Rotor rotor_;
   jobs::PoisonGuard poison_guard_;
   std::map<std::string, jobs::RouteCapacity, std::less<>> known_;
-  std::map<jobs::JobId, Leased> leased_;  // under epoch_, or the one that was lost
+  std::map<jobs::JobId, Leased> leased_;  // under epoch_, or under the lost one
   std::map<std::string, JobsAtUpstream> at_upstream_;
   store::Epoch epoch_ = 0;  // 0: not joined
   bool is_pulling_ = true;
   Claims claims_;
   JobNews news_;
   JobLines lines_;
-  TimePoint asked_at_{};  // for the lease
+  TimePoint asked_at_{};  // when the lease was asked for
   Lease lease_;
   JobClock clock_;
   NextAt next_;

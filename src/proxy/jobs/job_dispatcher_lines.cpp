@@ -1,4 +1,4 @@
-// Which changes of jobs' states are told that no worker has made.
+// Which changes of jobs' states are logged that no worker has made.
 #include "proxy/jobs/job_dispatcher.hpp"
 
 namespace spillway::proxy {

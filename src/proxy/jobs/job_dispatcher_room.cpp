@@ -1,4 +1,4 @@
-// How many jobs of a route may be pulled, and what this proxy has of its caps.
+// How many jobs of a route may be pulled, and this proxy's part of the route's caps.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -16,7 +16,7 @@ constexpr double kRateUnits = 1e6;  // jobs::CapKind::rate
 // How many jobs of the route may be pulled now.
 std::size_t JobDispatcher::room(const std::string& name, TimePoint now) {
   const auto configured = routes_.routes.find(name);
-  if (configured == routes_.routes.end()) return 0;  // it keeps its jobs, and they wait
+  if (configured == routes_.routes.end()) return 0;  // its jobs stay in the store and wait
   const JobRoute& its = configured->second;
   jobs::RouteCapacity::Upstream there =
       at_upstream_[upstream_of(name)].seen_from(jobs::rank_of(its.defer), routes_.upstream(its));
@@ -30,7 +30,7 @@ std::size_t JobDispatcher::room(const std::string& name, TimePoint now) {
   return known_[name].room(its.defer, there, now, caps);
 }
 
-// When room() is to be asked again. A route that is gone has none until it is configured again, and
+// When to call room() again. A route that is gone has no room until it is configured again, and
 // configure() wakes the thread. So does a renewal, if the proxy has no share of a cap.
 std::optional<TimePoint> JobDispatcher::room_from(const std::string& name, TimePoint now) const {
   const auto configured = routes_.routes.find(name);
@@ -46,7 +46,7 @@ std::optional<TimePoint> JobDispatcher::room_from(const std::string& name, TimeP
   return std::max(from, begins);
 }
 
-// By name and generation, as what runs is counted. Empty: the route is not configured any more.
+// By name and generation, as running jobs are counted. Empty: the route is no longer configured.
 std::string JobDispatcher::upstream_of(const std::string& route) const {
   const auto configured = routes_.routes.find(route);
   if (configured == routes_.routes.end()) return {};
@@ -60,7 +60,7 @@ std::uint8_t JobDispatcher::rank_of(const std::string& route) const {
   return jobs::rank_of(configured->second.defer);
 }
 
-// Of the route's `concurrency`; nullopt: all of it.
+// This proxy's part of the route's `concurrency`; nullopt: all of it.
 std::optional<std::size_t> JobDispatcher::share_of(const std::string& route) const {
   const auto configured = routes_.routes.find(route);
   if (!lease_.is_shared() || configured == routes_.routes.end()) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<std::size_t> JobDispatcher::share_of(const std::string& route) con
   return std::min(static_cast<std::size_t>(share), static_cast<std::size_t>(*most));
 }
 
-// That others on the store have to know of. A route that is gone leaves its jobs.
+// The caps that other proxies on the store have to know. A route that is gone leaves its jobs.
 jobs::CapShares::Caps JobDispatcher::caps() const {
   jobs::CapShares::Caps caps;
   if (!lease_.is_shared()) return caps;
@@ -111,7 +111,7 @@ std::map<jobs::CapId, double> JobDispatcher::cap_shares() {
   return shares;
 }
 
-// At which workers begin jobs: those of an earlier configuration, too.
+// Sets the rates at which workers begin jobs, also those of an earlier configuration.
 void JobDispatcher::set_rates() {
   for (const auto& [name, route] : routes_.routes) {
     double rate = route.defer.rate.value_or(jobs::BeginRate::kNoCap);

@@ -17,7 +17,7 @@ void JobLines::plan(std::vector<store::Command>& commands) const {
     commands.emplace_back(store::Find{.id = untold_[n].id, .job = {}});
 }
 
-// A job that is gone by now has its line all the same.
+// A job that is gone by now gets its line nevertheless.
 void JobLines::learn(const store::Find& find) {
   if (untold_.empty()) return;
   const auto is_other = [&](const JobStateChange& change) { return change.id != find.id; };

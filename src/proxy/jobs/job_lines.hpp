@@ -1,7 +1,7 @@
-// Changes of jobs' states that no worker has made: the log has a line for each, as for the others.
+// Log lines for changes of jobs' states that no worker has made: one each, as for other changes.
 //
-// A sweep or a cancel answers with ids alone. So the store is asked whose they are, a few with each
-// batch. On the store's thread.
+// A sweep or a cancel returns only ids. So the store is asked for these jobs, a few with each
+// batch. Store's thread only.
 #pragma once
 
 #include <cstddef>
@@ -35,13 +35,13 @@ class JobLines {
   void tell(const JobStateChange& change) const {
     if (tell_) tell_(change);
   }
-  // It is told once the store has said whose the job is. Beyond kMostUntold it is told at once.
+  // Logged once the store has returned the job. Beyond kMostUntold it is logged at once.
   void ask(const jobs::JobId& id, jobs::JobState state, jobs::Cause cause);
-  // The questions; after a failure of the store they are asked again.
+  // Adds the questions; after a failure of the store they are asked again.
   void plan(std::vector<store::Command>& commands) const;
   void learn(const store::Find& find);
   bool has_untold() const { return !untold_.empty(); }
-  // The store is asked no more.
+  // The store will not be asked again.
   void give_up();
 
   static constexpr std::size_t kMostUntold = 4096;
@@ -49,7 +49,7 @@ class JobLines {
 
  private:
   Tell tell_;
-  std::vector<JobStateChange> untold_;  // in their order
+  std::vector<JobStateChange> untold_;  // in order of the changes
 };
 
 }  // namespace spillway::proxy

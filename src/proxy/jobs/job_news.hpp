@@ -1,6 +1,6 @@
-// Lanes in which this proxy wrote down jobs that it may not have room for. What it cannot take is
-// announced to the others on the store; what it can is not, so a proxy that keeps up is silent, and
-// no others run for the same job. And cancels of jobs that another proxy has in hand.
+// Announcements to other proxies on the store: lanes in which this proxy has stored jobs that it
+// may not have room for, and cancels of jobs that another proxy has in hand. Lanes that it has room
+// for are not announced, so a proxy that keeps up is silent, and none race for the same job.
 #pragma once
 
 #include <functional>
@@ -16,24 +16,24 @@ namespace spillway::proxy {
 
 class JobNews {
  public:
-  // There are others. Without them there is nothing to tell.
+  // Other proxies use the store too. Without them nothing is announced.
   void share() { is_shared_ = true; }
-  // A job waits in the lane.
+  // A job was stored in the lane.
   void wrote(const jobs::Lane& lane);
-  // The lanes to be announced now, and forgotten. Those without jobs by now are forgotten; those
-  // that have room wait for what becomes of them.
+  // Returns the lanes to announce now and forgets them, and also lanes that have no jobs any more;
+  // lanes for which there is room wait until it is clear what happens to them.
   std::vector<jobs::Lane> take(const jobs::Rotor& rotor, const jobs::Rotor::Room& room,
                                TimePoint now, jobs::WallTime wall);
   void cancelled(const store::AskedCancel& cancel);
   std::vector<store::AskedCancel> take_cancels(TimePoint now);
-  // When there may be some to take; nullopt: there is nothing to tell.
+  // When there may be some to take; nullopt: there is nothing to announce.
   std::optional<TimePoint> next_due() const;
 
-  // Between two announcements: commits with one wait for each other, those of all proxies. With
-  // nothing but such commits four connections did 40 % of what they do without.
+  // Between two announcements: commits with one wait for each other, across all proxies. With only
+  // such commits four connections did 40 % of what they do without.
   static constexpr Milliseconds kEvery{100};
   static constexpr std::size_t kMostLanes = 256;
-  static constexpr std::size_t kMostCancels = 64;  // at a time; their clients may ask again
+  static constexpr std::size_t kMostCancels = 64;  // at a time; their clients may try again
 
  private:
   bool is_shared_ = false;

@@ -24,7 +24,7 @@ std::uint64_t unfinished(const store::Totals& totals) {
   return sum;
 }
 
-// A disk that is full as the proxy starts is no reason to refuse live traffic.
+// A disk that is full when the proxy starts is no reason to refuse live traffic.
 bool may_come_back(const store::Failure& failure) {
   return failure.kind == store::Failure::Kind::unavailable ||
          failure.kind == store::Failure::Kind::full;
@@ -142,7 +142,7 @@ void JobQueue::run() {
   const bool has_finished = finish();
   dispatcher_.give_up_lines();
   give_up_waiting();
-  // A job that has ended would be given back as if it had not begun. It is recovered instead.
+  // Jobs that have ended would be given back as if they had not begun. They are recovered instead.
   if (!has_finished || store_ == nullptr || dispatcher_.epoch() == 0) return;
   store::Command leave = store::Leave{.epoch = dispatcher_.epoch()};
   store::Command* const one = &leave;
@@ -150,8 +150,8 @@ void JobQueue::run() {
   dispatcher_.left();
 }
 
-// What workers still ask for, and what they have finished. After a failure the latter is tried once
-// more; false: in vain.
+// Executes the calls that workers have submitted, and the ends of jobs. After a failure the latter
+// are tried once more; false: that failed too.
 bool JobQueue::finish() {
   bool had_failed = !condition_.is_available();
   while (store_ != nullptr) {
@@ -163,7 +163,7 @@ bool JobQueue::finish() {
   return true;
 }
 
-// Under the mutex: the thread is to be woken for what it was told. Once.
+// Under the mutex. True, once: the thread sleeps and must be woken for a message.
 bool JobQueue::is_to_wake() { return std::exchange(told_.is_asleep, false); }
 
 // Under the mutex.
@@ -173,14 +173,14 @@ bool JobQueue::has_work() const {
          (condition_.is_available() && (!calls_.is_empty() || keys_in_flight_.has_let_go()));
 }
 
-// What other proxies have announced.
+// Takes the announcements of other proxies.
 bool JobQueue::listen() {
   const store::Heard heard = store_ ? store_->heard() : store::Heard{};
   dispatcher_.heard(heard, wall_now());
   return !heard.is_empty();
 }
 
-// False: the thread ends.
+// False: the thread should end.
 bool JobQueue::wait_for_work() {
   bool has_heard = listen();
   const TimePoint now = Clock::now();
@@ -224,10 +224,10 @@ void JobQueue::turn() {
   if (CallQueue::is_long(batch)) dispatcher_.renew_now();
   dispatcher_.plan(wanted, now, wall_now());
   tell_of_keys(wanted);
-  // A probe, if nothing else shows that the store is there again.
+  // A probe, if no other command shows whether the store is back.
   if (wanted.empty() && !condition_.is_available()) wanted.emplace_back(store::Totals{});
   Batch own;
-  // What keeps the leases neither waits for a long question nor fails with it.
+  // Commands that keep the leases neither wait for a long call nor fail with it.
   Batch& with = CallQueue::is_long(batch) ? own : batch;
   for (store::Command& command : wanted) {
     own_.push_back(std::make_unique<StoreCall>(std::move(command)));
@@ -312,7 +312,7 @@ void JobQueue::succeeded(Batch& batch, Duration took) {
   for (StoreCall* const call : batch) answer(*call);
 }
 
-// The route of a job that could not be sent, or was refused. Its jobs would come again at once.
+// Pauses the route of a job that could not be sent, or was refused: its jobs would return at once.
 void JobQueue::hold_back(const StoreCall& call, TimePoint now) {
   if (!call.pauses_route && !call.refused_for && !call.no_slot) return;
   const std::string* const route = dispatcher_.route_of(call.as<store::Settle>());
@@ -325,7 +325,7 @@ void JobQueue::hold_back(const StoreCall& call, TimePoint now) {
   ++seen_.without_slot[*route];
 }
 
-// The call may be gone when it is delivered.
+// The call may be destroyed once it is delivered.
 void JobQueue::answer(StoreCall& call) {
   Withdrawals& withdrawals = dispatcher_.withdrawals();
   if (withdrawals.wait(call)) return;
@@ -343,10 +343,10 @@ void JobQueue::note(store::Totals totals) {
   buried_ = calls_.letters_by_route();
 }
 
-// Nothing was changed: those who wait are told, and what is finished is settled later.
+// Nothing was changed: waiting requests get the failure, and ended jobs are settled later.
 void JobQueue::failed(Batch& batch, const store::Failure& failure) {
   ++counts_.store_failures;
-  if (CallQueue::is_long(batch)) {  // whether the store works, the next ones show
+  if (CallQueue::is_long(batch)) {  // the next batches show whether the store works
     batch.front()->failure = failure;
     return deliver(*batch.front());
   }
@@ -379,7 +379,7 @@ void JobQueue::deliver(StoreCall& call) {
   if (call.mailbox != nullptr) {
     call.mailbox->deliver(call);
   } else if (call.done) {
-    const std::function<void()> done = std::move(call.done);  // the call may end in it
+    const std::function<void()> done = std::move(call.done);  // `done` may destroy the call
     done();
   }
 }

@@ -1,8 +1,8 @@
-// The jobs of this process: one thread with the store. It commits what workers ask of it in groups
-// (adaptive group commit: what waits when a commit ends goes into the next one, without a timer),
-// and pulls jobs (JobDispatcher).
+// The jobs of this process: one thread with the store. It commits workers' calls in groups
+// (adaptive group commit: calls that wait when a commit ends go into the next one, without a
+// timer), and pulls jobs (JobDispatcher).
 //
-// Thread-safe but for start() and stop().
+// Thread-safe except for start() and stop().
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ namespace spillway::proxy {
 
 class JobQueue {
  public:
-  // Opens the store, as often as it has to while it is unavailable or its disk full.
+  // Opens the store; called repeatedly while the store is unavailable or its disk is full.
   using Open = std::function<store::Opened()>;
 
   JobQueue(Open open, JobDispatcher::Acts acts,
@@ -40,81 +40,81 @@ class JobQueue {
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
 
-  // nullopt, or why there can be none. A store that cannot be reached now, or whose disk is full,
+  // nullopt, or why there can be no store. One that cannot be reached now, or whose disk is full,
   // is waited for.
   std::optional<store::Failure> start(JobRoutes routes);
-  // Commits what waits, gives back what this proxy has leased, and ends the thread.
+  // Commits waiting calls, gives back jobs that this proxy has leased, and ends the thread.
   void stop();
 
   // False, without effect: the store is unavailable, or too many calls wait. A Settle is always
-  // taken: it is kept until the store is there again.
+  // taken: it is kept until the store is back.
   bool submit(StoreCall& call);
-  // While the store hangs: a call that was not on its way there yet is not executed. Too late also
-  // for one that the store is likely to answer soon.
+  // While the store hangs: a call that is not yet on its way there is not executed. Too late also
+  // for a call that the store is likely to answer soon.
   Withdrawal withdraw(StoreCall& call);
-  // Keeps a request that was refused for the operator, and does not wait for it: `written` is
-  // called on the store's thread once it is durable. `most`: so many dead jobs of its route are
-  // kept at most, but for what other proxies add within a second.
+  // Keeps a refused request for the operator, without waiting: `written` is called on the store's
+  // thread once it is durable. `most`: the most dead jobs of its route that are kept, apart from
+  // those that other proxies add within a second.
   enum class Buried : std::uint8_t { taken, full, unavailable };
   Buried bury(jobs::NewJob job, jobs::Cause cause, std::uint64_t most,
               std::function<void()> written);
-  // Whether there is room, before the request is copied.
+  // Whether there is room; to be checked before the request is copied.
   bool may_bury(const std::string& route, std::uint64_t most) const;
-  // Spillway's own requests, as many as may be posted now.
+  // How many of Spillway's own requests may be posted now.
   std::size_t room_for_notices() const;
-  // Writes one down, and does not wait for it: `written` is called on the store's thread, with
-  // whether it is. False, without effect: there is no room. Their order is that of their jobs.
+  // Stores one of them, without waiting: `written` is called on the store's thread, with whether it
+  // is stored. False, without effect: there is no room. Their order is that of their jobs.
   bool post(jobs::NewJob job, std::uint64_t max_pending, std::function<void(bool)> written);
-  // Delivers the watch when the job's state changes, or may have, once, unless it is withdrawn
-  // before.
+  // Delivers the watch when the job's state changes, or may have changed; once, unless it is
+  // withdrawn before.
   void watch(JobWatch& watch);
   Withdrawal unwatch(JobWatch& watch);
   void configure(JobRoutes routes);
   void stop_pulling();
-  // The upstream of the route has refused a job that is not settled yet (RouteCapacity::refused).
+  // The route's upstream has refused a job that is not settled yet (RouteCapacity::refused).
   void refused(const std::string& route, Duration pause);
   // A job got its slot: there may be room for another one.
   void job_started();
 
   observe::JobCounts& counts() { return counts_; }
-  // Of clients that ask after their jobs.
+  // For clients that ask about their jobs.
   LookupLimit& lookups() { return lookups_; }
-  // Of requests that are answered now, or on their way here.
+  // Keys of requests that are answered now, or on their way here.
   KeysInFlight& keys_in_flight() { return keys_in_flight_; }
-  // Of jobs that a worker has and has not sent.
+  // Withdrawals of jobs that a worker has but has not sent.
   Withdrawals& withdrawals() { return dispatcher_.withdrawals(); }
-  // At which jobs of the route may begin.
+  // The rate at which jobs of the route may begin.
   jobs::BeginRate& begin_rate(const std::string& route) { return dispatcher_.begin_rate(route); }
   const StoreCondition& condition() const { return condition_; }
   bool is_full() const { return condition_.is_full(); }
-  // What is submitted is likely to be answered soon.
+  // Submitted calls are likely to be answered soon.
   bool is_available() const { return condition_.is_available() && !condition_.hangs(Clock::now()); }
   observe::JobsSnapshot snapshot() const;
-  // What jobs are accepted, due and ended at.
+  // The time at which jobs are accepted, due and ended.
   jobs::WallTime wall_now() const { return dispatcher_.clock().now(); }
-  // After which a job at this position of its lane (0: behind all) is likely to have ended. It is
-  // not tried before `least` is over.
+  // Time after which a job at this position of its lane (0: behind all) is likely to have ended. It
+  // is not tried before `least` is over.
   std::chrono::seconds retry_after(std::uint64_t position,
                                    Milliseconds least = Milliseconds{0}) const;
-  // Workers end what they have in hand before it is over.
+  // Workers end what they have in hand before this lease ends.
   const Lease& lease() const { return dispatcher_.lease(); }
   std::size_t in_hand() const { return counts_.in_hand.load(std::memory_order_relaxed); }
 
  private:
   using Batch = CallQueue::Batch;
-  // When jobs will have ended.
+  // Data for predicting when jobs will have ended.
   struct Outlook {
     jobs::Estimate estimate;
-    std::size_t lanes = 0;  // that take turns
+    std::size_t lanes = 0;  // lanes that take turns
   };
-  // What the thread is told and has not taken yet.
+  // Messages that the thread has not taken yet.
   struct Told {
     std::optional<JobRoutes> routes;
     std::map<std::string, Duration> refused;  // by route
     bool to_stop = false;
     bool to_stop_pulling = false;
     bool of_job_started = false;
-    bool is_asleep = false;  // the thread, which then has to be woken
+    bool is_asleep = false;  // the thread sleeps and has to be woken
   };
 
   void run();
@@ -156,19 +156,19 @@ class JobQueue {
   std::thread thread_;
 
   Doorbell bell_;
-  mutable std::mutex mutex_;  // of these:
+  mutable std::mutex mutex_;  // guards:
   CallQueue calls_;
-  // By route: what was buried since the totals were read, or waits to be.
+  // By route: letters buried since the totals were read, or waiting to be.
   std::map<std::string, std::uint64_t> buried_;
   Told told_;
   observe::JobsSnapshot seen_;
   std::multimap<jobs::JobId, JobWatch*> watches_;
   Outlook outlook_;
 
-  // The thread's own:
+  // Used only by the thread:
   JobDispatcher dispatcher_;
-  std::vector<std::unique_ptr<StoreCall>> own_;  // of the batch under way
-  TimePoint try_at_{};                           // the store again
+  std::vector<std::unique_ptr<StoreCall>> own_;  // its own calls in the current batch
+  TimePoint try_at_{};                           // when to try the store again
 };
 
 }  // namespace spillway::proxy

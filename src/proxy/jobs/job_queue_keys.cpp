@@ -1,11 +1,11 @@
-// What the store is told of the Idempotency-Keys of requests that are answered live.
+// What the store is told about the Idempotency-Keys of requests that are answered live.
 #include <utility>
 
 #include "proxy/jobs/job_queue.hpp"
 
 namespace spillway::proxy {
 
-// The thread was told something, if it sleeps. Once.
+// Wakes the thread for a message, if it sleeps. Once.
 void JobQueue::wake() {
   bool wakes = false;
   {
@@ -15,7 +15,7 @@ void JobQueue::wake() {
   if (wakes) bell_.ring();
 }
 
-// What is held under no lease, or under one that is lost, is over with it.
+// Keys held under no lease, or under a lost one, end with it.
 void JobQueue::tell_of_keys(std::vector<store::Command>& wanted) {
   std::vector<jobs::Digest> free = keys_in_flight_.take_free();
   if (free.empty() || dispatcher_.epoch() == 0) return;
@@ -29,14 +29,14 @@ void JobQueue::name_asker(StoreCall& call) const {
     enqueue->asker = dispatcher_.epoch();
 }
 
-// A request that has waited for the answer in vain may have ended by now.
+// A request that gave up waiting for the answer may have ended by now.
 void JobQueue::check_taken(const store::Command& command) {
   const auto* const key = std::get_if<store::KnowsKey>(&command);
   if (key == nullptr || !key->takes || key->asker == 0 || key->is_in_hand) return;
   if (!keys_in_flight_.has_shared(key->scope)) keys_in_flight_.let_go(key->scope);
 }
 
-// After a failure it is not known what the store has. What a live request shares it lets go itself.
+// After a failure the store's state is unknown. A live request releases its shared key itself.
 void JobQueue::let_go_later(const store::Command& command) {
   if (const auto* const key = std::get_if<store::KnowsKey>(&command); key && key->takes)
     keys_in_flight_.let_go(key->scope);

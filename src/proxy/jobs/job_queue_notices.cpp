@@ -25,7 +25,7 @@ JobQueue::Buried JobQueue::bury(jobs::NewJob job, jobs::Cause cause, std::uint64
                                 std::function<void()> written) {
   const std::string route = job.lane.route;
   const auto call = std::make_shared<StoreCall>(store::Bury{std::move(job), cause});
-  // It holds itself until it is done.
+  // The call keeps itself alive until it is done.
   call->done = [this, self = call, written = std::move(written)] {
     if (self->failure) {
       counts_.lost(observe::LostLetter::store);
@@ -64,7 +64,7 @@ bool JobQueue::post(jobs::NewJob job, std::uint64_t max_pending,
   const auto call = std::make_shared<StoreCall>(
       store::Enqueue{.job = std::move(job), .max_pending = max_pending});
   call->is_notice = true;
-  // It holds itself until it is done.
+  // The call keeps itself alive until it is done.
   call->done = [this, self = call, written = std::move(written)] {
     const bool is_written =
         !self->failure && self->as<store::Enqueue>().result == store::Enqueue::Result::accepted;

@@ -1,4 +1,4 @@
-// Those who wait for a job to change.
+// Requests that wait for a job to change.
 #include <algorithm>
 
 #include "proxy/jobs/job_queue.hpp"
@@ -44,7 +44,7 @@ void JobQueue::notify(const store::Command& command) {
   }
 }
 
-// Under the mutex. The store has failed: what it has done all the same is not known.
+// Under the mutex. The store has failed: it is unknown whether it executed the calls nevertheless.
 void JobQueue::notify_all() {
   for (const auto& [id, watch] : watches_) watch->mailbox->deliver(*watch);
   watches_.clear();

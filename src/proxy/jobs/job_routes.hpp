@@ -1,4 +1,4 @@
-// What the configuration in force says of the routes with `defer`, for the thread that pulls jobs.
+// The routes with `defer` in the configuration in force, for the thread that pulls jobs.
 #pragma once
 
 #include <map>

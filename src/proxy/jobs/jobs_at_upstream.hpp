@@ -1,4 +1,4 @@
-// Jobs of one upstream that this proxy has in hand, and for which the store is being asked.
+// An upstream's jobs that this proxy has in hand, or that it is asking the store for.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,20 @@ namespace spillway::proxy {
 class JobsAtUpstream {
  public:
   void ask(std::size_t jobs) { asked_ += jobs; }
-  // `rank`: of the route that was asked for.
+  // `rank`: of the route whose jobs were asked for.
   void answered(std::size_t asked, std::size_t pulled, std::uint8_t rank) {
     asked_ -= asked;
     in_hand_ += pulled;
     by_rank_[rank] += pulled;
   }
-  // One has ended, or waits again.
+  // A job has ended, or waits again.
   void ended(std::uint8_t rank) {
     --in_hand_;
     --by_rank_[rank];
   }
   bool is_empty() const { return in_hand_ == 0 && asked_ == 0; }
 
-  // As a route with jobs of this rank finds it.
+  // The upstream as seen by a route with jobs of this rank.
   jobs::RouteCapacity::Upstream seen_from(std::uint8_t rank, const Upstream& upstream) const {
     const JobsByRank& running = upstream.running_jobs;
     return {.state = upstream.overload_status.read().state,
@@ -38,7 +38,7 @@ class JobsAtUpstream {
   }
 
  private:
-  // Those that have no slot and a lower rank, also those that are held.
+  // Jobs of lower ranks that have no slot, including those that are held.
   std::size_t waiting_below(std::uint8_t rank, const JobsByRank& running) const {
     std::size_t in_hand = 0;
     for (auto one = by_rank_.upper_bound(rank); one != by_rank_.end(); ++one)
@@ -48,7 +48,7 @@ class JobsAtUpstream {
 
   std::size_t in_hand_ = 0;
   std::size_t asked_ = 0;
-  std::map<std::uint8_t, std::size_t> by_rank_;  // of those in hand
+  std::map<std::uint8_t, std::size_t> by_rank_;  // jobs in hand
 };
 
 }  // namespace spillway::proxy

@@ -1,8 +1,8 @@
-// How long the jobs that this proxy has leased are its own, by its own clock: in a shared store for
-// the time of the lease, in any other store until the store says that they no longer are.
+// How long this proxy owns the jobs that it has leased, by its own clock: in a shared store for the
+// time of the lease, in any other store until the store reports that the lease is lost.
 //
-// The thread with the store says it. Workers look at it and end what they have in hand before the
-// lease is over: they do not wait for that thread, which may be waiting for a store that hangs.
+// The thread with the store sets it. Workers read it and end the attempts they have in hand before
+// the lease ends: they do not wait for that thread, which may be waiting for a store that hangs.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,14 @@ namespace spillway::proxy {
 
 class Lease {
  public:
-  // Of a lease, for workers to end in what they have in hand: a tenth. It is renewed each third.
+  // The part of a lease in which workers end their jobs: a tenth. It is renewed every third.
   static constexpr Duration margin(Milliseconds length) { return Duration(length) / 10; }
 
-  // --- Of the thread with the store:
-  // Other proxies are on the store. To be called before it is prolonged.
+  // --- For the thread with the store:
+  // Other proxies use the store too. To be called before prolong().
   void share() { is_shared_.store(true, std::memory_order_relaxed); }
-  // It was asked for at `asked`, so the store's clock ends it no sooner. Where nobody else could
-  // take what is in hand it has no end: to end it would only send it again.
+  // It was asked for at `asked`, so by the store's clock it ends no sooner. If no other proxy could
+  // take the jobs in hand it never ends: ending it would only send them again.
   void prolong(TimePoint asked, Milliseconds length) {
     until_ = is_shared() ? asked + length : TimePoint::max();
     set_ending(until_ - margin(length));
@@ -33,7 +33,7 @@ class Lease {
 
   // --- Thread-safe:
   bool is_shared() const { return is_shared_.load(std::memory_order_relaxed); }
-  // Nothing may be begun under it, and what is under way has to be ended. Also before there is one.
+  // Nothing may begin under it, and work in progress must end. Also true before the first lease.
   bool is_ending(TimePoint now) const {
     return now.time_since_epoch().count() >= ending_.load(std::memory_order_relaxed);
   }

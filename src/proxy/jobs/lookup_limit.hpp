@@ -1,5 +1,5 @@
-// How often clients may ask the store after their jobs: a rate for all together, and of it a part
-// for each tenant, so that one that asks all the time leaves the others theirs. Thread-safe.
+// How often clients may ask the store about their jobs: one rate for all, and a part of it for each
+// tenant, so that one that asks constantly leaves the others theirs. Thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace spillway::proxy {
 
 class LookupLimit {
  public:
-  // A tenant's part. Tenants whose ids fall on the same place have it together.
+  // A tenant's part. Tenants whose ids map to the same place share it.
   static constexpr double kPart = 0.25;
   static constexpr Milliseconds kLater{1000};
 
-  // Per second; as many at once.
+  // Per second; bursts of the same size.
   void set_rate(double rate) { rate_.store(rate, std::memory_order_relaxed); }
 
-  // nullopt: the tenant may ask now; else when it may ask again, at the earliest.
+  // nullopt: the tenant may ask now; else after how long it may ask again, at the earliest.
   std::optional<Milliseconds> take(TenantId tenant, TimePoint now) {
     const double rate = rate_.load(std::memory_order_relaxed);
     const double its_rate = rate * kPart;

@@ -1,4 +1,4 @@
-// Ids of new jobs, from the system's source of secrets.
+// Ids of new jobs, from the system's secure random numbers.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace spillway::proxy {
 
-// nullopt: the system has none now.
+// nullopt: the system has no random numbers now.
 std::optional<jobs::JobId> new_job_id(jobs::WallTime accepted);
 
 }  // namespace spillway::proxy

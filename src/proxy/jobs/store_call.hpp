@@ -13,7 +13,7 @@
 
 namespace spillway::proxy {
 
-// As a letter it comes back to the worker that waits for it (`mailbox`, `parking`); without one
+// As a letter it returns to the worker that waits for it (`mailbox`, `parking`); without a mailbox
 // `done` is called on the store's thread. It must stay alive until then.
 struct StoreCall : Letter {
   explicit StoreCall(store::Command asked) : command(std::move(asked)) {}
@@ -30,20 +30,20 @@ struct StoreCall : Letter {
   store::Command command;
   std::optional<store::Failure> failure;  // the command was not executed
   std::function<void()> done;
-  // Of an Enqueue: it is Spillway's own, and no client waits for it.
+  // For an Enqueue: a request of Spillway's own, for which no client waits.
   bool is_notice = false;
-  // Of a Find: what has become of a duplicate's job.
+  // For a Find: looks up the job of a duplicate.
   bool is_of_key = false;
-  // Of a Settle: nothing more of its route is pulled for so long.
+  // For a Settle: how long nothing more is pulled from its route.
   std::optional<Duration> pauses_route;
-  // Likewise: its upstream has refused it, and asks for so long a pause (RouteCapacity::refused).
+  // Likewise: the upstream has refused it, and asks for this pause (RouteCapacity::refused).
   std::optional<Duration> refused_for;
-  // Likewise: its job got no slot (RouteCapacity::rest).
+  // Likewise: the job got no slot (RouteCapacity::rest).
   std::optional<jobs::NoSlot> no_slot;
 };
 
-// Waits until the state of a job changes here, or the store fails, which may have changed it.
-// Another proxy's change is not seen.
+// Waits until the state of a job changes here, or until the store fails, since that may have
+// changed it. Changes by other proxies are not seen.
 struct JobWatch : Letter {
   jobs::JobId id;
 };

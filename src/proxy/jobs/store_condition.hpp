@@ -1,5 +1,5 @@
-// Whether the store takes what is to be written down, and if not, why; whether others change it.
-// The store's thread changes this, workers read it.
+// Whether the store takes writes, and if not, why; whether other proxies change it. Written by the
+// store's thread, read by workers.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ inline Reason reason_of(const store::Failure& failure) {
                                                     : Reason::store_unavailable;
 }
 
-// An executed call after which there was space for a job or for the end of one.
+// An executed call that proves that there was space for a job or for the end of one.
 inline bool has_taken_space(const StoreCall* call) {
   if (const auto* const enqueue = std::get_if<store::Enqueue>(&call->command))
     return enqueue->result == store::Enqueue::Result::accepted;
@@ -27,27 +27,27 @@ inline bool has_taken_space(const StoreCall* call) {
 
 class StoreCondition {
  public:
-  // The store's thread is at the store for longer: nobody knows when what comes now would be
-  // written. The store's own patience is longer, since what it gives up may be done all the same.
+  // The store's thread is at the store for longer: it is unknown when new calls would be written.
+  // The store's own timeout is longer, since a call that it gives up may still be executed.
   static constexpr Milliseconds kLongestTurn{1000};
 
-  // What was asked last was executed.
+  // The last call was executed.
   bool is_available() const { return is_available_.load(std::memory_order_relaxed); }
   bool hangs(TimePoint now) const {
     const Duration::rep since = busy_since_.load(std::memory_order_relaxed);
     return since != kIdle && now - TimePoint(Duration(since)) > kLongestTurn;
   }
-  // Other proxies change jobs in it, too.
+  // Other proxies change jobs in it too.
   bool is_shared() const { return is_shared_.load(std::memory_order_relaxed); }
-  // It takes as much space as it may.
+  // It uses as much space as it may.
   bool is_full() const { return is_full_.load(std::memory_order_relaxed); }
-  // Why it does not take what is to be written down: the last failure, until something was written.
-  // A full disk can be read, so that reading says nothing.
+  // Why it takes no writes: the last failure, until a write succeeds. A full disk can be read, so
+  // reads do not count.
   Reason reason() const { return reason_.load(std::memory_order_relaxed); }
 
   void opened() { is_available_.store(true); }
   void share() { is_shared_.store(true, std::memory_order_relaxed); }
-  // The store is asked; has answered.
+  // A call to the store begins; has ended.
   void begin(TimePoint now) {
     busy_since_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
   }
@@ -57,7 +57,7 @@ class StoreCondition {
     is_available_.store(true, std::memory_order_relaxed);
     if (has_written) reason_.store(Reason::store_unavailable, std::memory_order_relaxed);
   }
-  // False: it had failed before.
+  // False: it had already failed before.
   bool failed(const store::Failure& failure) {
     reason_.store(reason_of(failure), std::memory_order_relaxed);
     return is_available_.exchange(false);

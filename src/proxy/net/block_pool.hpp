@@ -1,6 +1,6 @@
 // Reusable blocks of bytes, one pool per worker and size. An idle connection holds none; an
-// exchange borrows what it needs and gives it back. The number of blocks follows the number of
-// exchanges under way, which the connection cap bounds.
+// exchange borrows the blocks it needs and returns them. The number of blocks follows the number of
+// exchanges in progress, which the connection cap bounds.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ class BlockPool {
     low_water_.took(free_.size());
     return Block(*this, std::move(bytes));
   }
-  // Called now and then: frees blocks that were not needed since. The bytes freed.
+  // Called now and then: frees blocks not needed since the last call. Returns the bytes freed.
   std::size_t trim() {
     const std::size_t surplus = low_water_.surplus(free_.size());
     free_.resize(free_.size() - surplus);
@@ -62,7 +62,7 @@ class BlockPool {
 
  private:
   friend class Block;
-  // Free blocks kept after a spike; the others are freed.
+  // Free blocks kept after a burst; the others are freed.
   static constexpr std::size_t kKeptBytes = 16 * 1024 * 1024;
   void give_back(std::unique_ptr<char[]> bytes) {
     if (free_.size() < most_free_) free_.push_back(std::move(bytes));

@@ -8,8 +8,8 @@
 
 namespace spillway::proxy {
 
-// `write(TextWriter&)` returns false when the block is too small. Returns the text; empty: the
-// large block is too small as well. `block` holds the text; a block that it already has is tried
+// `write(TextWriter&)` returns false if the block is too small. Returns the text; empty: the large
+// block is too small as well. `block` holds the text; if it already has a block, that one is tried
 // first.
 template <class Write>
 std::string_view write_into_block(BlockPool& small, BlockPool& large, Block& block,

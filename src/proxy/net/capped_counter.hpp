@@ -1,6 +1,6 @@
-// A counter that many threads raise up to a cap: how many permits of a shared limit are taken.
+// A counter that many threads increment up to a cap: how many permits of a shared limit are taken.
 //
-// Lock-free and thread-safe; says nothing about the order of other memory.
+// Lock-free and thread-safe; relaxed, so it orders no other memory accesses.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace spillway::proxy {
 class CappedCounter {
  public:
   // False, and no change, at `cap` or above. The cap may differ from call to call: a lower one
-  // takes nothing back.
+  // takes no permits back.
   bool try_increment(std::uint32_t cap) {
     std::uint32_t count = count_.load(std::memory_order_relaxed);
     while (count < cap) {

@@ -2,8 +2,8 @@
 
 namespace spillway::proxy {
 
-// A limit that is searched for goes up and down within a second: connections are not to follow it
-// each time.
+// An automatic limit goes up and down within a second: the connections should not follow it each
+// time.
 void ConnectionBudget::follow(std::uint32_t needed, TimePoint now) {
   const std::uint32_t most = needed_.load(std::memory_order_relaxed);
   if (needed < most && now - needed_since_ < kMemory) return;

@@ -1,7 +1,7 @@
 // Connection limits of one upstream over all workers. Thread-safe and lock-free.
 //
-// At most `most_open` are open, busy and idle together, and at most `most_idle` are idle. Where the
-// limit of requests is searched for, fewer may be needed: follow().
+// At most `most_open` are open, busy and idle together, and at most `most_idle` are idle. With an
+// automatic concurrency limit, fewer may be needed: follow().
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 
 namespace spillway::proxy {
 
-// Connections that an upstream may have open besides one per slot: workers share none, so each
-// keeps one to each server for its next request, or has one that is about to close.
+// Connections that an upstream may have open in addition to one per slot: workers share none, so
+// each keeps one to each server for its next request, or has one that is about to close.
 constexpr std::uint32_t spare_connections(std::size_t workers, std::size_t servers) {
   return static_cast<std::uint32_t>(workers * servers);
 }
@@ -25,9 +25,9 @@ class ConnectionBudget {
   ConnectionBudget(std::uint32_t most_open, std::uint32_t most_idle)
       : most_open_(most_open), most_idle_(most_idle), needed_(most_open) {}
 
-  // So many may be needed from now on. Of the control thread.
+  // That many may be needed from now on. Control thread only.
   void follow(std::uint32_t needed, TimePoint now);
-  // As many as are needed are open, or more.
+  // At least as many as are needed are open.
   bool is_full() const { return open() >= needed_.load(std::memory_order_relaxed); }
   bool is_over() const { return open() > needed_.load(std::memory_order_relaxed); }
 
@@ -44,8 +44,8 @@ class ConnectionBudget {
   CappedCounter idle_;
   std::uint32_t most_open_;
   std::uint32_t most_idle_;
-  std::atomic<std::uint32_t> needed_;  // the most of kMemory
-  TimePoint needed_since_{};           // of the control thread
+  std::atomic<std::uint32_t> needed_;  // the maximum within kMemory
+  TimePoint needed_since_{};           // control thread only
   static constexpr Duration kMemory = std::chrono::seconds(10);
 };
 

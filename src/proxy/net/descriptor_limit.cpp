@@ -13,18 +13,18 @@ namespace spillway::proxy {
 namespace {
 // Listeners, timers, logs, admin connections.
 constexpr std::uint64_t kOwn = 128;
-// An event loop's: two epoll descriptors, a timerfd, an eventfd.
+// For an event loop: two epoll descriptors, a timerfd, an eventfd.
 constexpr std::uint64_t kPerWorker = 8;
-// Of what is left, one in so many is for temporary files.
+// Of the rest, one in this many is for temporary files.
 constexpr std::uint64_t kTempFiles = 8;
 
-// Where all of that does not fit: the process's own without admin connections.
+// If all of that does not fit: the process's own descriptors, without admin connections.
 constexpr std::uint64_t kOwnOfFew = 32;
-// Then one client in so many descriptors: its own, one at its upstream, a temporary file, and one
-// for pipes, idle connections at the upstream, health checks and admin connections.
+// Then one client per this many descriptors: its own, one at its upstream, a temporary file, and
+// one for pipes, idle connections at the upstream, health checks and admin connections.
 constexpr std::uint64_t kPerClientOfFew = 4;
 
-// Beyond any limit of open files that a system allows.
+// Larger than any limit of open files that a system allows.
 constexpr std::uint64_t kMostOpenFiles = std::uint64_t{1} << 31;
 
 std::uint64_t clients_of_few(std::uint64_t open_files, std::size_t workers) {
@@ -37,11 +37,11 @@ Affordable affordable_within(std::uint64_t open_files, const config::Config& con
                              std::size_t workers) {
   std::uint64_t needed = kOwn + (kPerWorker + 2 * PipePool::kMost) * workers;
   bool is_shadow = false;
-  std::uint64_t found = 0;  // what limits that are to be found may become
+  std::uint64_t found = 0;  // sum of the maxima of limits that are found automatically
   for (const auto& upstream : config.upstreams) {
     const config::Concurrency& slots = upstream.dispatch.concurrency;
     (slots.search ? found : needed) += slots;
-    // After a reload, of both generations.
+    // After a reload, for both generations.
     needed += 2 * spare_connections(workers, upstream.servers.size());
     if (upstream.health_check) needed += upstream.servers.size();
     is_shadow = is_shadow || upstream.overload.mode == config::Mode::shadow;
@@ -53,13 +53,13 @@ Affordable affordable_within(std::uint64_t open_files, const config::Config& con
                             ? 0
                             : std::min<std::uint64_t>(left / kTempFiles, config.limits.connections);
   left -= files;
-  // A client with a tunnel, or one that shadow mode forwards, holds an upstream connection too.
-  // Of two clients no more than one has a tunnel: three descriptors. Rounded up.
+  // A client with a tunnel, or one that shadow mode forwards, holds an upstream connection too. At
+  // most one of two clients has a tunnel: three descriptors. Rounded up.
   const std::uint64_t in_pairs =
       is_shadow ? left / 2 : std::min<std::uint64_t>(config.limits.tunnels, (left + 2) / 3);
   const auto connections = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(std::max(left - in_pairs, of_few), 1, config.limits.connections));
-  // Every client of few has a descriptor for one.
+  // In this case each client has a descriptor for a temporary file.
   if (of_few > left - in_pairs && config.limits.temp_file_bytes != 0) files = connections;
   return {.connections = connections,
           .temp_files = static_cast<std::uint32_t>(files),

@@ -14,15 +14,15 @@ namespace spillway::proxy {
 
 struct Endpoint {
   std::string name;  // as configured, "host:port"
-  // In the order of the resolver, each once; at least one.
+  // In the order that the resolver returned, without duplicates; at least one.
   std::vector<boost::asio::ip::tcp::endpoint> addresses;
 };
 
-// Of a name with more the first ones are used.
+// If a name has more, the first ones are used.
 inline constexpr std::size_t kMostAddresses = 8;
 
 // Resolves "host:port" or "[v6]:port". Blocks, so it is called only when a configuration is read.
-// Throws std::runtime_error that says why if there is no address.
+// Throws std::runtime_error with the reason if there is no address.
 Endpoint resolve(const std::string& server);
 
 // "127.0.0.1:80", "[::1]:80".
@@ -40,8 +40,8 @@ ConnectAttempt begin_connect(const boost::asio::ip::tcp::endpoint& address);
 // The outcome of a connection attempt that became writable: 0, or an errno value.
 int connect_error(int descriptor);
 
-// Of an error that says nothing about the server: what this process or machine has none left of
-// for one more connection. nullopt: it is another one.
+// For an error that says nothing about the server: the resource that this process or machine lacks
+// for one more connection. nullopt: it is another error.
 std::optional<observe::LocalShortage> local_shortage_of(int error);
 
 // The text of an errno value, e.g. "Connection refused"; static storage.

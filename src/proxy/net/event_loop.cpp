@@ -6,7 +6,7 @@
 
 namespace spillway::proxy {
 
-// Concurrency hint 1: one thread runs the io_context, so that its own handlers take no lock; other
+// Concurrency hint 1: one thread runs the io_context, so its own handlers take no lock; other
 // threads may still post.
 EventLoop::EventLoop() : io_(1), executor_(io_.get_executor()), ready_(executor_) { await_ready(); }
 
@@ -63,12 +63,12 @@ void EventLoop::on_ready() {
 
 void EventLoop::on_posted() {
   in_turn_ = true;
-  is_scheduled_.exchange(false, std::memory_order_acq_rel);  // work pushed from now on schedules
+  is_scheduled_.exchange(false, std::memory_order_acq_rel);  // work pushed from now on schedules it
   end_turn();
 }
 
 // Work that this thread posts within a turn schedules nothing, nor does work that another thread
-// pushes behind it: both are seen here.
+// pushes after it: both run here.
 void EventLoop::end_turn() {
   run_posted();
   run_deferred();

@@ -1,9 +1,9 @@
 // A worker's event loop: one asio::io_context run by one thread. Timers, work from other threads,
-// accepting and stopping are Asio's; connections are watched by one ReadinessSet, which says what
-// that saves and costs.
+// accepting and stopping use Asio; connections are watched by one ReadinessSet, whose comment says
+// what that saves and costs.
 //
 // A turn delivers events (ReadinessSet says which), then runs posted work, then deferred watchers.
-// What those post or defer waits for the next turn, so that connections are served in between.
+// Work that those post or defer waits for the next turn, so connections are served in between.
 //
 // Thread-safe: post(), stop(). Everything else: loop thread only, or while the loop does not run.
 #pragma once
@@ -25,8 +25,8 @@
 
 namespace spillway::proxy {
 
-// Work for the loop's thread, stored in its owner, so that posting it allocates nothing. It must
-// stay alive until run() or discard() is called, and may be posted again from then on.
+// Work for the loop's thread, stored in its owner, so that posting allocates nothing. It must stay
+// alive until run() or discard() is called, and may then be posted again.
 class Posted {
  public:
   virtual void run() = 0;
@@ -44,7 +44,7 @@ class EventLoop {
  public:
   using Executor = boost::asio::io_context::executor_type;
 
-  EventLoop();   // throws std::system_error when the process has no descriptors left
+  EventLoop();   // throws std::system_error if the process has no descriptors left
   ~EventLoop();  // discards posted work
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -52,21 +52,21 @@ class EventLoop {
   // For Asio's I/O objects. Their handlers call begin_event() first and must not throw.
   boost::asio::io_context& io() { return io_; }
 
-  // Runs until stop(). At once if that was called already.
+  // Runs until stop(). Returns at once if that was called already.
   void run();
   // Runs due work without waiting, also after stop().
   void poll();
   void stop();
 
   // The time at which the current event began, at most a moment later: the clock is read once per
-  // event, however often it is asked for. Only within handlers.
+  // event, however often now() is called. Only within handlers.
   TimePoint now() {
     if (!std::exchange(has_time_, true)) time_ = Clock::now();
     return time_;
   }
   // An event begins: now() reads the clock again.
   void begin_event() { has_time_ = false; }
-  // The same at a time that is known: of a test that does not wait for it.
+  // The same with a given time, for tests that do not wait for it.
   void begin_event(TimePoint now) {
     time_ = now;
     has_time_ = true;
@@ -100,16 +100,16 @@ class EventLoop {
     ready_.change(descriptor, events, watcher);
   }
   void unwatch(int descriptor) { ready_.remove(descriptor); }
-  // Drops events and deferrals of the watcher that are not delivered yet. Call it before the
+  // Drops events and deferrals of the watcher that have not been delivered yet. Call it before the
   // watcher is destroyed.
   void forget(Watcher& watcher);
-  // Work that has begun waits for an event of the watcher from now on; see ReadinessSet.
+  // From now on work in progress waits for an event of the watcher; see ReadinessSet.
   void hurry(Watcher& watcher) { ready_.hurry(watcher); }
-  // How often the loop has looked at all descriptors, and whether it last saw nothing of this one.
+  // How often the loop has checked all descriptors, and whether it last found nothing for this one.
   std::uint64_t looks() const { return ready_.looks(); }
   bool is_quiet(const Watcher& watcher) const { return ready_.is_quiet(watcher); }
   bool has_event(const Watcher& watcher) const { return ready_.has_event(watcher); }
-  // For how long the oldest new request has waited to be read; see ReadinessSet.
+  // How long the oldest new request has waited to be read; see ReadinessSet.
   Duration oldest_wait(TimePoint now) const { return ready_.oldest_wait(now); }
   // Calls watcher.on_events(0) before the loop waits again.
   void defer(Watcher& watcher);
@@ -162,13 +162,13 @@ class EventLoop {
   std::atomic<bool> is_scheduled_{false};  // on_posted() is queued
   std::vector<Watcher*> deferred_;
   std::vector<Watcher*> running_;  // the deferred_ of this turn; null: forgotten
-  std::size_t ran_ = 0;            // of these and of posted work, since the last look
+  std::size_t ran_ = 0;            // number of these and of posted work run since the last look
   bool in_turn_ = false;           // posted work and deferred watchers run at its end
-  bool has_time_ = false;          // time_ is that of the current event
+  bool has_time_ = false;          // time_ is the time of the current event
   TimePoint time_{};
 };
 
-// co_await Yield(loop) lets everything else that is due go first.
+// co_await Yield(loop) lets everything else that is due run first.
 class Yield final : Posted {
  public:
   explicit Yield(EventLoop& loop) : loop_(loop) {}

@@ -1,6 +1,6 @@
-// A counter that a loop increments regularly, so that a watchdog sees whether it still turns.
+// A counter that a loop increments regularly, so that a watchdog sees whether it still runs.
 //
-// One writer, any readers; relaxed, so it says nothing about the order of other memory.
+// One writer, any number of readers; relaxed, so it orders no other memory accesses.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // An intrusive, lock-free, multi-producer single-consumer list (a Treiber stack that is only ever
-// emptied as a whole, so there is no ABA problem). Allocates nothing: nodes are linked by a pointer
-// of their own.
+// emptied as a whole, so there is no ABA problem). Allocates nothing: nodes are linked by a member
+// pointer of their own.
 //
 // Thread-safe: push(), empty(). drain(): one thread at a time.
 #pragma once
@@ -29,7 +29,7 @@ class LockFreeList {
     return newest == nullptr;
   }
 
-  // Takes all nodes and calls `visit` with each, oldest first. `visit` may push the node again or
+  // Takes all nodes and calls `visit` for each, oldest first. `visit` may push the node again or
   // destroy it. Nodes pushed meanwhile stay for the next drain().
   template <class Visit>
   void drain(Visit visit) {

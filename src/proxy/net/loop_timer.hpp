@@ -24,7 +24,7 @@ class LoopTimer {
   LoopTimer(const LoopTimer&) = delete;
   LoopTimer& operator=(const LoopTimer&) = delete;
 
-  // Replaces the time that was set before. The function is called once for each time set.
+  // Replaces the time set before. The function is called once for each time set.
   void set(TimePoint when);
   void cancel();
 

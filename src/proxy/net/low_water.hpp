@@ -1,5 +1,5 @@
-// How many spare objects of a pool were not needed lately: what a burst has left behind, which can
-// be freed. Half of it each time, so that a steady load with pauses frees little that it needs.
+// How many spare objects of a pool were not needed lately: the rest of a burst, which can be freed.
+// Half of them each time, so that a steady load with pauses frees few that it needs.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@ namespace spillway::proxy {
 
 class LowWater {
  public:
-  // So many are not freed: for peaks that come less often than once in a period.
+  // This many are not freed: for peaks that occur less often than once in a period.
   static constexpr std::size_t kReserve = 32;
 
-  // After one was taken; `left`: spare ones.
+  // After one was taken; `left`: remaining spare ones.
   void took(std::size_t left) { least_ = std::min(least_, left); }
-  // How many of the `spare` ones to free now. A period begins.
+  // How many of the `spare` ones to free now. A new period begins.
   std::size_t surplus(std::size_t spare) {
     const std::size_t unused = std::min(least_, spare);
     const std::size_t freed = unused > kReserve ? (unused - kReserve + 1) / 2 : 0;
@@ -23,7 +23,7 @@ class LowWater {
   }
 
  private:
-  std::size_t least_ = 0;  // spare ones during this period
+  std::size_t least_ = 0;  // fewest spare ones during this period
 };
 
 }  // namespace spillway::proxy

@@ -1,6 +1,6 @@
-// Carries what a coroutine waits for (a slot, a shared response, the store's answer), decided on
-// any thread, back to the worker on whose thread it waits. Lock-free; one post to the worker's loop
-// per batch of letters.
+// Delivers results that a coroutine waits for (a slot, a shared response, the store's answer),
+// decided on any thread, to the worker on whose thread it waits. Lock-free; one post to the
+// worker's loop per batch of letters.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace spillway::proxy {
 
 class Mailbox;
 
-// The way back to a waiting coroutine. Delivered exactly once; it must stay alive until then.
+// A message to a waiting coroutine. Delivered exactly once; it must stay alive until then.
 struct Letter {
   Mailbox* mailbox = nullptr;
   Parking* parking = nullptr;  // woken; null: the letter is only marked as delivered

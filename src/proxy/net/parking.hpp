@@ -1,5 +1,5 @@
-// Where a coroutine of the request path is suspended: until one of up to two sockets is ready, a
-// deadline passes, or another event wakes it (a letter, a client that left).
+// The place where a coroutine of the request path is suspended: until one of up to two sockets is
+// ready, a deadline passes, or another event wakes it (a letter, a client that left).
 //
 // Anything on the worker's thread can wake a parked coroutine, once. So one coarse sweep replaces a
 // timer per operation.
@@ -20,7 +20,7 @@ enum class Wake : std::uint8_t {
   cancelled,    // the result of this coroutine is no longer wanted
 };
 
-// What ends a wait besides readiness.
+// Events that end a wait, besides readiness.
 struct Until {
   TimePoint deadline = kNever;
   bool client_gone = false;  // a client that leaves ends it too; the sweep checks for that
@@ -31,11 +31,11 @@ class Parking;
 // One direction of one socket. Owned by a Stream; wakes the coroutine parked on it.
 struct Source {
   Parking* parked = nullptr;
-  bool is_ready = false;   // since an edge, until an operation would block
-  bool is_wanted = false;  // an event is to be reported
+  bool is_ready = false;   // from an edge until an operation would block
+  bool is_wanted = false;  // an event should be reported
 };
 
-// An operation that would block. It is tried again each time its source is ready, and its coroutine
+// An operation that would block. It is retried each time its source is ready, and its coroutine
 // resumes only when it is done: spurious readiness wakes nothing.
 class Retry {
  public:
@@ -75,7 +75,7 @@ class Parking {
 
   bool parked() const { return static_cast<bool>(coroutine_); }
   TimePoint deadline() const { return until_.deadline; }
-  // A client that leaves ends the wait.
+  // The wait ends if the client leaves.
   bool watches_client() const { return parked() && until_.client_gone; }
   Wake why() const { return why_; }
 

@@ -8,7 +8,7 @@
 namespace spillway::proxy {
 
 namespace {
-// Bytes. The default is 64 KiB. Past /proc/sys/fs/pipe-user-pages-soft an unprivileged user gets
+// Bytes. The default is 64 KiB. Beyond /proc/sys/fs/pipe-user-pages-soft an unprivileged user gets
 // smaller pipes (pipe(7)); copying is cheaper than those.
 constexpr int kCapacity = 256 * 1024;
 constexpr int kLeastCapacity = 64 * 1024;

@@ -16,7 +16,7 @@ namespace spillway::proxy {
 class PipePool;
 
 // A borrowed pipe, non-blocking; its destructor returns it to its pool, or closes it if bytes are
-// left in it. By default there is none. Streams fill and drain it.
+// left in it. Empty by default. Streams fill and drain it.
 class Pipe {
  public:
   Pipe() = default;
@@ -26,9 +26,9 @@ class Pipe {
 
   explicit operator bool() const { return pool_ != nullptr; }
   std::size_t size() const { return size_; }  // bytes in it
-  // The last attempt to fill it found no room, and nothing was drained since.
+  // The last attempt to fill it found no room, and nothing has been drained since.
   bool is_full() const { return is_full_; }
-  // Moves bytes out of it; 0: there are none.
+  // Moves bytes out of the pipe; 0: it has none.
   std::size_t read(std::span<char> into);
   void release();
 
@@ -58,7 +58,7 @@ class PipePool {
   PipePool(const PipePool&) = delete;
   PipePool& operator=(const PipePool&) = delete;
 
-  // None if kMost are open, or the system has no descriptors or memory left for one.
+  // Empty if kMost are open, or the system has no descriptors or memory left for one.
   Pipe take();
   // Called by the sweep: closes pipes not used during the last kIdleSweeps calls.
   static constexpr std::uint32_t kIdleSweeps = 4;
@@ -69,7 +69,7 @@ class PipePool {
   friend class Pipe;
   struct Free {
     Pipe::Ends ends;
-    std::uint32_t since;  // of sweeps_
+    std::uint32_t since;  // value of sweeps_ when it became free
   };
   void give_back(Pipe::Ends ends) { free_.push_back({ends, sweeps_}); }
   void close(Pipe::Ends ends);

@@ -6,7 +6,7 @@
 
 namespace spillway::proxy {
 
-// Fills up to 256 bytes (getrandom(2) gives so many at once). False: the system has none to give.
+// Fills up to 256 bytes (getrandom(2) returns that many at once). False: the system has none.
 [[nodiscard]] bool fill_randomly(std::span<std::uint8_t> bytes);
 
 }  // namespace spillway::proxy

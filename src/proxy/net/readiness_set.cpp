@@ -60,7 +60,7 @@ std::size_t ReadinessSet::sort(const Found& found, std::size_t count, std::uint3
     Watcher& watcher = *static_cast<Watcher*>(found[n].data.ptr);
     watcher.events_ |= found[n].events;
     if (watcher.is_awaited()) {
-      watcher.hook_.unlink();  // it may have waited among the others
+      watcher.hook_.unlink();  // it may have waited among others_
       awaited_.push_back(watcher);
       ++awaited;
     } else if (!watcher.hook_.is_linked()) {

@@ -8,12 +8,12 @@
 //
 // Edge-triggered: after an event the watcher must read or write until EAGAIN.
 //
-// Work that has begun does not wait: a turn delivers all events that a coroutine waits for, such as
-// those of responses and of the rest of a head, and some of the others, such as those of new
-// requests. So with more connections than the thread keeps up with, what waits is requests that
-// have not begun: they hold no memory and no upstream connection yet, and those that have begun end
-// while what they use is still in the CPU's caches. Posted work and timers have their turns in
-// between, so that neither tells of that wait: oldest_wait() does.
+// Work in progress does not wait: a turn delivers all events that a coroutine waits for, such as
+// those of responses and of the rest of a head, and only some of the others, such as those of new
+// requests. So if there are more connections than the thread can keep up with, it is new requests
+// that wait: they hold no memory and no upstream connection yet, and requests in progress end while
+// their data is still in the CPU's caches. Posted work and timers get their turns in between, so
+// neither shows that wait: oldest_wait() does.
 #pragma once
 
 #include <sys/epoll.h>
@@ -34,14 +34,14 @@
 
 namespace spillway::proxy {
 
-// Of a watcher: the event that was found for it, and is to be delivered.
+// Part of a watcher: the event that was found for it and has yet to be delivered.
 class PendingEvent {
   friend class ReadinessSet;
   using Hook = boost::intrusive::list_member_hook<
       boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
   Hook hook_;
   std::uint32_t events_ = 0;
-  std::uint32_t found_ms_ = 0;  // the look that found it, by the clock, modulo 2^32
+  std::uint32_t found_ms_ = 0;  // time of the look that found it, by the clock, modulo 2^32
 };
 
 // Receives the events of a descriptor.
@@ -50,7 +50,7 @@ class Watcher : public PendingEvent {
   // `events` as in epoll_wait(2), or 0 if the watcher was deferred (EventLoop::defer). May destroy
   // or change any watcher, including itself.
   virtual void on_events(std::uint32_t events) = 0;
-  // Work that has begun waits for its events: a turn delivers all of them.
+  // Work in progress waits for its events: a turn delivers all of them.
   virtual bool is_awaited() const { return false; }
 
  protected:
@@ -62,22 +62,22 @@ class ReadinessSet {
  public:
   using Executor = boost::asio::io_context::executor_type;
 
-  // Throws std::system_error when the process has no descriptor left.
+  // Throws std::system_error if the process has no descriptor left.
   explicit ReadinessSet(const Executor& executor);
 
-  // Adds a descriptor. Conditions that already hold are reported, then each new edge. False when
-  // the system has no memory or watches left.
+  // Adds a descriptor. Conditions that already hold are reported, then each new edge. False if the
+  // system has no memory or watches left.
   bool add(int descriptor, std::uint32_t events, Watcher& watcher);
   // Replaces the interest set; conditions that already hold are reported again.
   void change(int descriptor, std::uint32_t events, Watcher& watcher);
-  // Before the descriptor is closed, which is not enough: a copy of it, such as the one of a
-  // process that was forked, would go on to report events.
+  // Call it before the descriptor is closed. Closing is not enough: a copy of it, such as that of a
+  // forked process, would go on to report events.
   void remove(int descriptor);
-  // The watcher is awaited from now on: an event that was found for it before does not wait behind
-  // the others.
+  // From now on the watcher is awaited: an event already found for it does not wait behind the
+  // others.
   void hurry(Watcher& watcher);
   // Drops the event that was found for the watcher but not delivered. The watcher's destructor does
-  // so, too.
+  // so too.
   void forget(Watcher& watcher);
 
   // Calls handler(error_code) once there are events to deliver. One wait at a time.
@@ -91,9 +91,9 @@ class ReadinessSet {
     }
     set_.async_wait(boost::asio::posix::descriptor_base::wait_read, std::move(handler));
   }
-  // Looks for events, and calls deliver(watcher, events) for all that are awaited and a part of the
+  // Looks for events, and calls deliver(watcher, events) for all that are awaited and some of the
   // others, oldest first. The next async_wait() completes at once if some of those are left.
-  // `besides`: how often work that has begun has run since the last look, not for an event.
+  // `besides`: how often work in progress has run since the last look other than for an event.
   // `now`: the clock, which is read once, and only if events may be left.
   template <class Now, class Deliver>
   void deliver_events(std::size_t besides, Now now, Deliver deliver) {
@@ -101,8 +101,8 @@ class ReadinessSet {
     const std::size_t count = look(found);
     const bool may_leave = !others_.empty() || count > kOthers;
     const std::size_t awaited = sort(found, count, may_leave ? milliseconds(now()) : 0);
-    // The others first: of two upstream connections the one that was looked at since its response
-    // is used again, not the one whose response has just come.
+    // The others first: of two upstream connections the one that has been looked at since its
+    // response should be used again, not the one whose response has just come.
     for (std::size_t n = std::max(kOthers, (awaited + besides) / 3); n > 0 && !others_.empty(); --n)
       deliver_first(others_, deliver);
     while (!awaited_.empty()) deliver_first(awaited_, deliver);
@@ -110,22 +110,22 @@ class ReadinessSet {
 
   // How often it has looked for events so far.
   std::uint64_t looks() const { return looks_; }
-  // Whether the last look has found nothing of this watcher, or what was found has been delivered.
-  // False too if it found as many as it takes, since there may be more.
+  // Whether the last look found nothing for this watcher, or what it found has been delivered.
+  // False too if it found as many events as it takes, since there may be more.
   bool is_quiet(const Watcher& watcher) const { return found_all_ && !has_event(watcher); }
-  // Whether an event was found for this watcher and is not delivered yet.
+  // Whether an event was found for this watcher and has not been delivered yet.
   bool has_event(const Watcher& watcher) const { return watcher.hook_.is_linked(); }
-  // For how long the oldest event that was found has not been delivered, to a millisecond; 0 if all
-  // have been. Between two turns: the wait of new requests.
+  // How long the oldest event that was found has not been delivered, to a millisecond; 0 if all
+  // have been. Between two turns this is the wait of new requests.
   Duration oldest_wait(TimePoint now) const {
     if (others_.empty()) return Duration{0};
     return std::chrono::milliseconds(milliseconds(now) - others_.front().found_ms_);
   }
 
-  // Of the events that are not awaited a turn delivers so many; a third of what work that has begun
-  // takes, if that is more: so tunnels, or pipelined requests, leave a quarter to new requests.
+  // A turn delivers this many events not awaited; or a third of what work in progress takes, if
+  // that is more, so tunnels, or pipelined requests, leave a quarter to new requests.
   static constexpr std::size_t kOthers = 32;
-  static constexpr std::size_t kLook = 256;  // the most that one look finds
+  static constexpr std::size_t kLook = 256;  // the most events that one look finds
 
  private:
   using Events = boost::intrusive::list<
@@ -140,8 +140,8 @@ class ReadinessSet {
         std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count());
   }
 
-  std::size_t look(Found& found);  // how many it found
-  std::size_t sort(const Found& found, std::size_t count, std::uint32_t found_ms);  // the awaited
+  std::size_t look(Found& found);  // returns how many it found
+  std::size_t sort(const Found& found, std::size_t count, std::uint32_t found_ms);  // awaited ones
   template <class Deliver>
   static void deliver_first(Events& events, Deliver& deliver) {
     PendingEvent& event = events.front();
@@ -150,10 +150,10 @@ class ReadinessSet {
   }
 
   boost::asio::posix::basic_stream_descriptor<Executor> set_;  // an epoll(7) descriptor
-  Events awaited_;                                             // found, to be delivered
-  Events others_;                                              // likewise
+  Events awaited_;                                             // found, all for the next turn
+  Events others_;                                              // found, some for the next turn
   std::uint64_t looks_ = 0;
-  bool found_all_ = true;  // the last look
+  bool found_all_ = true;  // in the last look
 };
 
 }  // namespace spillway::proxy

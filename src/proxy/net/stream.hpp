@@ -19,7 +19,7 @@
 
 namespace spillway::proxy {
 
-// Blocks that one connection may move in a row before others have their turn.
+// Blocks that one connection may move in a row before other connections run.
 inline constexpr int kRoundsInARow = 16;
 
 struct IoResult {
@@ -35,52 +35,52 @@ struct IoResult {
 
 class Stream : public Watcher, private Posted {
  public:
-  // Adopts a non-blocking descriptor; open() is false when the system cannot watch one more.
+  // Adopts a non-blocking descriptor; open() is false if the system cannot watch another one.
   // `is_connected`: it was accepted, or connect(2) has succeeded.
   Stream(EventLoop& loop, int descriptor, bool is_connected);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   IoResult receive(std::span<char> into);
-  // Whether something can be received now: bytes, the end, or an error.
+  // Whether receive() would return something now: bytes, the end, or an error.
   bool has_input();
   // Writes both parts with one system call; may write less than all of them.
   IoResult send(std::string_view first, std::string_view second = {});
 
-  // Moves up to `most` received bytes into a pipe without copying them. Also would_block when the
+  // Moves up to `most` received bytes into a pipe without copying them. Also would_block if the
   // pipe is full; see Pipe::is_full().
   IoResult receive_into(Pipe& pipe, std::uint64_t most);
   // Sends the content of the pipe. SIGPIPE must be ignored: splice(2) has no MSG_NOSIGNAL.
   IoResult send_from(Pipe& pipe);
 
-  // To park on until the socket can be read or written. Readiness may be spurious.
+  // For parking until the socket can be read or written. Readiness may be spurious.
   Source& readable();
   Source& writable();
 
-  // To be told by on_idle_readable().
+  // Input will be reported by on_idle_readable().
   void await_idle();
 
-  // From then on it is broken once bytes that were sent have not been taken for so long: the peer
+  // From now on the connection breaks if sent bytes are not acknowledged for this long: the peer
   // has vanished, or reads nothing (TCP_USER_TIMEOUT of tcp(7); RFC 5482). Otherwise the kernel
-  // goes on sending them again for a quarter of an hour.
+  // would retransmit them for a quarter of an hour.
   void give_up_after(Milliseconds untaken);
   void shutdown_send();
   // Closes the descriptor, and drops the reference to itself before the loop waits again.
   void close();
-  // Closes with a reset, so that the peer does not take a truncated message for a complete one.
+  // Closes with a reset, so that the peer does not mistake a truncated message for a complete one.
   void abort();
   bool open() const { return descriptor_ >= 0; }
-  // The loop has found an event for it, and not delivered it yet.
+  // The loop has found an event for it and has not delivered it yet.
   bool has_event() const { return loop_.has_event(*this); }
   int descriptor() const { return descriptor_; }
 
  protected:
   virtual ~Stream();
-  // Input is ready (or the connection has ended) and readable() was called, but no coroutine is
-  // parked on it.
+  // Called if input is ready (or the connection has ended) and readable() was called, but no
+  // coroutine is parked on it.
   virtual void on_idle_readable() = 0;
-  // Since an edge nothing was received that would have blocked. Bytes that came with it may be
-  // left, and no other edge tells of them.
+  // No receive has blocked since the last edge. Bytes that came with that edge may be left, and no
+  // other edge will report them.
   bool may_have_input() const { return read_.is_ready; }
 
  private:

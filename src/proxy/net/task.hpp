@@ -74,7 +74,7 @@ class FramePool {
     ::operator delete(frame);
   }
 
-  // Called now and then by each thread: frees frames that were not needed since. The bytes freed.
+  // Called now and then by each thread: frees frames not needed since. Returns the bytes freed.
   static std::size_t trim() {
     std::size_t freed = 0;
     for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
@@ -92,7 +92,7 @@ class FramePool {
   static constexpr std::size_t kBuckets = std::tuple_size_v<decltype(detail::FreeFrames::lists)>;
   static constexpr std::size_t bucket_of(std::size_t size) { return (size - 1) / kStep; }
 
-  // Out of the way of the usual case, whose code stays short.
+  // Kept out of line, so that the code of the usual case stays short.
   [[gnu::noinline]] static void* allocate_new(std::size_t size) {
     static thread_local const AtThreadEnd empties;
     return ::operator new(size);
@@ -105,7 +105,7 @@ class FramePool {
     }
   };
 
-  // Without a destructor, so that its use asks for no initialisation first.
+  // Has no destructor, so that its use needs no initialisation check.
   static inline constinit thread_local detail::FreeFrames free_{};
 };
 
@@ -186,8 +186,8 @@ inline Task<void> TaskPromise<void>::get_return_object() {
 }
 }  // namespace detail
 
-// `co_await OwnFrame{}` returns the coroutine's own handle, by which its owner can destroy it while
-// it is suspended.
+// `co_await OwnFrame{}` returns the coroutine's own handle, with which its owner can destroy it
+// while it is suspended.
 struct OwnFrame {
   std::coroutine_handle<> frame{};
   bool await_ready() const noexcept { return false; }

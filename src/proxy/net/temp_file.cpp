@@ -12,7 +12,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// For file systems without O_TMPFILE, such as NFS. mkostemp(3) makes it with mode 0600.
+// For file systems without O_TMPFILE, such as NFS. mkostemp(3) creates it with mode 0600.
 int open_and_unlink(const std::string& directory) {
   std::string name = directory + "/spillway-XXXXXX";
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
@@ -47,7 +47,7 @@ int TempFile::open(const std::string& directory) {
   if (!space_.try_take_file()) return EMFILE;
   descriptor_ =
       ::open(directory.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  // EISDIR, ENOENT: kernels that do not know the flag.
+  // EISDIR, ENOENT: from kernels that do not know the flag.
   if (descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT))
     descriptor_ = open_and_unlink(directory);
   if (descriptor_ >= 0) return 0;
@@ -81,7 +81,7 @@ std::size_t TempFile::read(std::span<char> into) {
   return bytes;
 }
 
-// The file is written from its start again.
+// The file will be written from its start again.
 void TempFile::clear() {
   space_.give_back(end_);
   begin_ = end_ = 0;

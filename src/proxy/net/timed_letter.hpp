@@ -1,6 +1,6 @@
-// The answer of another thread, for which a coroutine waits until some time and no longer.
+// The answer of another thread, for which a coroutine waits only until a given time.
 //
-// Both threads own it (std::shared_ptr): the answer may come when it is no longer waited for.
+// Both threads own it (std::shared_ptr): the answer may come when no coroutine waits any more.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class TimedLetter {
   TimedLetter(const TimedLetter&) = delete;
   TimedLetter& operator=(const TimedLetter&) = delete;
 
-  // On any thread, once: the answer is there.
+  // On any thread, once: the answer has come.
   void deliver() {
     const std::lock_guard lock(mutex_);
     if (state_ == State::given_up) return;
@@ -31,13 +31,13 @@ class TimedLetter {
     letter_.mailbox->deliver(letter_);
   }
 
-  // On the mailbox's thread, once. False: the answer is not there by `until`, and is given up.
+  // On the mailbox's thread, once. False: the answer has not come by `until`, and is given up.
   Task<bool> wait(EventLoop& loop, TimePoint until);
 
  private:
   enum class State : std::uint8_t { awaited, there, given_up };
 
-  // False: the answer is on its way, and must be waited for.
+  // False: the answer is on its way, and must be awaited.
   bool gives_up() {
     const std::lock_guard lock(mutex_);
     if (state_ == State::awaited) state_ = State::given_up;

@@ -22,7 +22,7 @@ struct Transfer {
     failed,       // the connection is broken
     timeout,      // the deadline passed
     client_gone,  // the client left (Until::client_gone)
-    woken,        // another event woke the coroutine: check what has changed, and go on
+    woken,        // another event woke the coroutine: check what has changed, and continue
     cancelled,
   };
   Status status = Status::done;
@@ -123,7 +123,7 @@ class SendAll final : Retry {
   std::size_t sent_ = 0;
 };
 
-// Sends both parts to their end.
+// Sends both parts completely.
 [[nodiscard]] inline SendAll send_all(Parking& parking, Stream& stream, std::string_view head,
                                       std::string_view body, Until until) {
   return {parking, stream, head, body, until};

@@ -133,7 +133,7 @@ void Control::limit(Upstream& upstream, std::uint32_t slots, TimePoint now) {
   upstream.connections.follow(slots + spare, now);
 }
 
-// A limit that is found is divided by what each server is seen to do with its part of it.
+// An automatic limit is divided by how much each server was seen to do with its part of it.
 void Control::share(Upstream& upstream) {
   if (const auto weights = upstream.controller.server_weights(); !weights.empty())
     upstream.servers.share(weights);
@@ -149,13 +149,13 @@ Control::Loops Control::read_loops() {
     lag = std::max(lag, lags_.back());
     all_use += gauges.event_loop_use();
   }
-  // With more workers than cores none of them runs all the time.
+  // If there are more workers than cores, none of them runs all the time.
   return {.lag = lag, .use = std::max(use, all_use / cores())};
 }
 
 void Control::tick(Ticker& ticker, TimePoint now) {
   Upstream& upstream = ticker.upstream();
-  upstream.servers.up();  // notices those that are back
+  upstream.servers.up();  // notices servers that have returned
   upstream.gate.read_load(ticker.load, now);
   const overload::InRotation rotation = ticker.read_servers();
   const Loops loops = read_loops();
@@ -192,7 +192,7 @@ void Control::tick(Ticker& ticker, TimePoint now) {
     worker->publish(ticker.generation, ticker.id, upstream.controller.plan_of(worker->number()));
 }
 
-// What has begun or ended with this tick.
+// Logs what has begun or ended with this tick.
 void Control::tell(const Upstream& upstream, const overload::Tick& tick) const {
   const std::string& name = upstream.config.name;
   const overload::OverloadSignals& signals = upstream.controller.signals();
@@ -209,7 +209,7 @@ void Control::tell(const Upstream& upstream, const overload::Tick& tick) const {
   }
 }
 
-// Into their waiting rooms' routes, as fast as the upstream can take.
+// Calls visitors into their waiting rooms' routes, as fast as the upstream can take them.
 void Control::call_visitors(Ticker& ticker, TimePoint now) const {
   std::size_t queued = 0;
   for (const std::size_t of_class : ticker.load.queued) queued += of_class;

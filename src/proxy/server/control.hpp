@@ -1,7 +1,7 @@
 // The control thread: one io_context that runs
-// * the control tick: every `tick_ms`, each upstream's controller evaluates the signals the workers
-//   recorded; a changed admission plan is published to the workers;
-// * after it the calls of visitors in waiting rooms, and what their webhooks are told;
+// * the control tick: every `tick_ms`, each upstream's controller evaluates the signals that the
+//   workers recorded; a changed admission plan is published to the workers;
+// * after it the calls of visitors in waiting rooms, and the events for their webhooks;
 // * the active health checks (HealthChecks).
 // Nothing that runs here may block, or ticks would be late.
 #pragma once
@@ -48,7 +48,7 @@ class Control {
     Ticker(std::shared_ptr<Generation> of, UpstreamId upstream_id, boost::asio::io_context& io);
 
     Upstream& upstream() const { return generation->upstreams[index(id)]; }
-    // Of several, what each has done; and which of them are in rotation, once the load was read.
+    // The results of each of several servers; and, once the load was read, which are in rotation.
     overload::InRotation read_servers();
 
     std::shared_ptr<Generation> generation;
@@ -58,14 +58,14 @@ class Control {
     std::vector<std::uint32_t> max_queue;
     std::vector<const overload::SignalShard*> shards;
     std::vector<const overload::TenantShard*> tenants;
-    std::vector<overload::ServerTick> servers;  // of several
-    std::vector<RouteId> waiting_rooms;         // the routes of its own that have one
+    std::vector<overload::ServerTick> servers;  // empty for a single server
+    std::vector<RouteId> waiting_rooms;         // the upstream's own routes that have one
     std::uint32_t refused = 0;                  // Upstream::refused at the last tick
   };
   using TickerPtr = std::shared_ptr<Ticker>;
 
-  // Of the workers' event loops: the worst lag, in seconds, and for which part of the time that
-  // worker's thread runs, or all do.
+  // The workers' event loops: the worst lag, in seconds, and the share of time that this worker's
+  // thread runs, or that all run, per core.
   struct Loops {
     double lag;
     double use;
@@ -87,7 +87,7 @@ class Control {
   boost::asio::io_context io_{1};
   Heartbeat heartbeat_;
   std::vector<TickerPtr> tickers_;  // by UpstreamId
-  std::vector<double> lags_;        // of read_loops(), in seconds, by worker
+  std::vector<double> lags_;        // from read_loops(), in seconds, by worker
   Random random_;                   // for jitter
   std::shared_ptr<HealthChecks> health_checks_;
   std::thread thread_;

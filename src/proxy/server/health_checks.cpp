@@ -20,7 +20,7 @@ HealthChecks::HealthChecks(std::shared_ptr<Generation> generation,
     : generation_(std::move(generation)), workers_(workers), log_(log), random_(random) {}
 
 void HealthChecks::start(asio::io_context& io) {
-  // The handler owns this object, and with it the signals, for as long as its coroutine lives.
+  // The handler owns this object, and with it the signals, until its coroutine ends.
   const auto on_end = [self = shared_from_this()](const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);
   };

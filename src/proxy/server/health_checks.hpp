@@ -33,12 +33,12 @@ class HealthChecks : public std::enable_shared_from_this<HealthChecks> {
 
   // Once.
   void start(boost::asio::io_context& io);
-  // Cancels all probes; those under way count for nothing. Final.
+  // Cancels all probes; the results of those in progress are ignored. Final.
   void stop();
 
  private:
   boost::asio::awaitable<void> check(UpstreamId upstream, std::size_t server);
-  // `first`: the address that the probe began with.
+  // `first`: the address with which the probe began.
   void record(UpstreamId upstream, std::size_t server, std::size_t first, Probed probed);
   void close_idle_connections(UpstreamId upstream, std::size_t server);
   Duration jittered(Milliseconds interval);

@@ -1,4 +1,4 @@
-// From the system's entropy.
+// A seed for random generators, from the system's entropy.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How many reloads there were, and why the last one failed. Thread-safe: the reload thread adds,
-// the admin pages read.
+// The number of reloads, and why the last one failed. Thread-safe: the reload thread writes, the
+// admin pages read.
 #pragma once
 
 #include <mutex>
@@ -18,7 +18,7 @@ class ReloadRecord {
     for (const config::Problem& each : result.problems)
       reloads_.problems.push_back(each.path + ": " + each.message);
   }
-  // Says nothing of generations.
+  // Does not fill in generations.
   observe::Reloads read() const {
     const std::lock_guard lock(mutex_);
     return reloads_;

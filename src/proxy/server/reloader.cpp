@@ -67,7 +67,7 @@ void Reloader::run() {
   }
 }
 
-// nullopt: stopped first.
+// nullopt: stopped before it was read.
 std::optional<ReadConfiguration> Reloader::read(std::unique_lock<std::mutex>& lock) {
   shared_->result.reset();
   try {

@@ -1,8 +1,8 @@
 // The reload thread: runs reloads one after the other, so that reading files and resolving names
-// delays neither requests nor signals nor admin pages.
+// delays neither requests, signals nor admin pages.
 //
-// Reading may block for ever and must not delay shutdown: each attempt reads on a detached thread
-// of its own. stop() does not wait for it; its result is discarded.
+// Reading may block for ever and must not delay shutdown: each attempt reads on its own detached
+// thread. stop() does not wait for it; its result is discarded.
 #pragma once
 
 #include <atomic>
@@ -26,21 +26,21 @@ class Reloader {
   using Apply = std::function<ReloadResult(ReadConfiguration)>;
   using Done = ReloadDone;
 
-  // `read` may outlive this object: it must own all that it uses. `apply` activates the result.
-  // `collect` frees former configurations; called after a reload, then every second until it
-  // returns true (nothing left).
+  // `read` may outlive this object: it must own everything that it uses. `apply` activates the
+  // result. `collect` frees former configurations; called after a reload, then every second until
+  // it returns true (nothing left).
   Reloader(Read read, Apply apply, std::function<bool()> collect);
   ~Reloader();  // stops
   Reloader(const Reloader&) = delete;
   Reloader& operator=(const Reloader&) = delete;
 
   void start();
-  // Thread-safe, after start(). `done` is called on the reload thread; never if stopped before.
+  // Thread-safe, after start(). `done` is called on the reload thread; never if stop() comes first.
   // Requests that arrive during an attempt share the next one.
   void request(Done done);
   // Waits for `apply`, not for `read`.
   void stop();
-  // `apply` should return soon.
+  // Then `apply` should return soon.
   bool is_stopping() const { return shared_->stopping; }
 
  private:

@@ -19,7 +19,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// Of visitors' tokens, until PlaceKeeper has one that is kept.
+// Signs visitors' tokens until PlaceKeeper has a key that is kept.
 HmacKey random_key() {
   HmacKey key;
   if (!fill_randomly(key)) throw std::runtime_error("no random numbers from the system");
@@ -42,7 +42,7 @@ ProcessContext new_process_context(std::size_t workers) {
   return process;
 }
 
-// Without one of its keys there is no configuration.
+// Without one of its keys the configuration is not valid.
 ReadConfiguration with_keys(ReadConfiguration read) {
   if (read.config) config::read_key_files(*read.config, read.problems);
   if (!read.problems.empty()) read.config.reset();
@@ -165,11 +165,11 @@ bool Server::drained() const {
 void Server::stop() {
   Parts& parts = *parts_;
   parts.log.lose_none();
-  parts.reloader.stop();  // first: activating a configuration waits for the workers
+  parts.reloader.stop();  // first, because activating a configuration waits for the workers
   if (parts.jobs) {
-    // Before the store hears of it: another proxy may begin them then.
+    // Before the store is told: after that another proxy may begin these jobs.
     parts.workers.give_back_jobs();
-    // While workers run: they log what has become of each job.
+    // While workers run: they log the end of each job.
     parts.jobs->stop();
     parts.workers.catch_up();
   }

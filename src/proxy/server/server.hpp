@@ -1,4 +1,4 @@
-// The whole proxy: workers, listener, control thread and admin listener, from start to drained.
+// The whole proxy, from start to drained: workers, listener, control thread and admin listener.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace spillway::proxy {
 
-// Thrown at start-up for a configuration with problems.
+// Thrown at start-up if the configuration has problems.
 struct BadConfiguration : std::runtime_error {
   explicit BadConfiguration(config::Problems its_problems)
       : std::runtime_error(its_problems.front().path + ": " + its_problems.front().message),
@@ -23,25 +23,25 @@ class Server {
  public:
   // Resolves the servers; throws BadConfiguration if one has no address. Without `load` the
   // configuration cannot be reloaded. `load` may still be running after the destructor, if reading
-  // blocks: it must own all that it uses.
+  // blocks: it must own everything that it uses.
   explicit Server(config::Config config, config::LoadConfig load = {});
   ~Server();  // stops at once
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Binds and serves; throws std::runtime_error when it cannot bind.
+  // Binds and serves; throws std::runtime_error if it cannot bind.
   void start();
-  // The listening ports, after start(). admin_port(): 0 while a Spillway that drains has the port.
+  // The listening ports, after start(). admin_port(): 0 while a draining Spillway has the port.
   std::uint16_t port() const;
   std::uint16_t admin_port() const;
 
   // start(), then blocks until SIGTERM or SIGQUIT (drains, after limits.drain_delay_ms; a second
   // one stops at once) or SIGINT (stops at once). SIGHUP reloads the configuration. SIGUSR1 and
-  // SIGUSR2, which other proxies have a use for, do nothing. Signals are handled from before the
-  // first connection is accepted. Returns the exit code.
+  // SIGUSR2, which other proxies use, do nothing. Signals are handled from before the first
+  // connection is accepted. Returns the exit code.
   int serve_until_signalled();
 
-  // /readyz is 503 from here on, all else goes on. begin_drain() is to follow after `delay`.
+  // From here on /readyz is 503; all else goes on. begin_drain() should follow after `delay`.
   void begin_drain_delay(Milliseconds delay);
   // Stops accepting and lets running requests finish; drained() once all client connections are
   // closed.

@@ -1,4 +1,4 @@
-// Deferred requests: the store, and what runs them.
+// Deferred requests: the store, and the thread and workers that run the jobs.
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,8 +35,8 @@ bool any_defers(const config::Config& config) {
                      [](const config::Route& route) { return route.defer.has_value(); });
 }
 
-// By its header (https://www.sqlite.org/fileformat.html): nothing else is opened unasked. A pipe is
-// not waited for.
+// Checks the header (https://www.sqlite.org/fileformat.html): no other file is opened unless
+// configured. Does not wait for a pipe.
 bool is_file_of_jobs(const std::filesystem::path& file) {
   std::error_code missing;
   if (!std::filesystem::is_regular_file(file, missing)) return false;
@@ -56,16 +56,16 @@ std::filesystem::path jobs_file(const config::Store& store) {
   return store_directory(store) / store.url.substr(kSqliteUrl.size());
 }
 
-// A store that is there may have jobs of routes that are gone.
+// An existing store may have jobs of routes that are no longer configured.
 bool may_have_jobs(const config::Store& store) {
   if (store.url == store::kMemoryUrl) return false;
   if (store.url.empty()) return is_file_of_jobs(jobs_file(store));
   if (!store.url.starts_with(kSqliteUrl)) return true;
-  std::error_code failure;  // opening it tells which
+  std::error_code failure;  // opening it will report the failure
   return std::filesystem::exists(jobs_file(store), failure) || failure;
 }
 
-// Nothing in the file of the configuration needs the store of another process.
+// The store is in use by another process, and nothing in the configuration needs it.
 bool is_left_alone(const config::Config& config) {
   return !any_defers(config) && config.store.url.empty() &&
          store::is_in_use(jobs_file(config.store));

@@ -1,5 +1,5 @@
-// The parts of a server, and what involves all of them: admin pages (server_pages.cpp), reloads
-// (server_reload.cpp), signals (server_signals.cpp).
+// The parts of a server, and the tasks that involve all of them: admin pages (server_pages.cpp),
+// reloads (server_reload.cpp), signals (server_signals.cpp).
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,8 @@ namespace spillway::proxy {
 // systemd's StateDirectory if store.url names no file, else the directory of the configuration
 // file.
 std::filesystem::path store_directory(const config::Store& store);
-// Why a store cannot be in this file, and what to do, if that is for the operator to change: no
-// permission, no such directory, a file system that is read-only. `wanted_by`: the key that needs
+// Why a store cannot be in this file, and how the operator can change that: no
+// permission, no such directory, a read-only file system. `wanted_by`: the key that needs
 // the store.
 std::optional<config::Problem> unwritable(const std::filesystem::path& file,
                                           const std::string& wanted_by);
@@ -45,23 +45,23 @@ struct Server::Parts {
   // One line for the operator: the addresses listened on.
   std::string listening_status() const;
 
-  // False: another Spillway that drains has the port.
+  // False: another Spillway, which drains, has the port.
   bool start_admin();
-  // Logs what a valid configuration may still do that its operator does not expect.
+  // Logs effects of a valid configuration that its operator may not expect.
   void warn_of(const config::Config& config);
 
   // server_jobs.cpp
   std::unique_ptr<JobQueue> make_jobs(const config::Config& config);
-  // Throws BadConfiguration: the store cannot be opened, nor will it be without the operator.
+  // Throws BadConfiguration: the store cannot be opened, and only the operator can change that.
   void start_jobs();
   void hand_over(jobs::LeasedJob job, store::Epoch epoch);
 
   // server_places.cpp
   // nullopt, or why places cannot be kept.
   std::optional<config::Problem> keep_places(const Generation& generation);
-  // That their store fails.
+  // Logs that their store fails.
   void tell_of_rooms(const store::Failure& failure);
-  // Without waiting rooms: deletes what earlier configurations have left.
+  // Without waiting rooms: deletes the places that earlier configurations have left.
   void forget_places(const config::Store& store);
   SecretReply replace_secret(waiting::Replacement how, const std::string& client);
 
@@ -91,8 +91,8 @@ struct Server::Parts {
   observe::Log log;
   PlaceKeeper places;
   RoomKeeper shared_rooms;
-  std::optional<RoomCompactor> gone_rooms;  // of a database, while this process has none itself
-  std::unique_ptr<JobQueue> jobs;           // null: there is no store for them
+  std::optional<RoomCompactor> gone_rooms;  // in a database, while this process has none itself
+  std::unique_ptr<JobQueue> jobs;           // null: there is no store for jobs
   WorkerPool workers;
   std::optional<Control> control;
   std::optional<Listener> listener;
@@ -102,7 +102,7 @@ struct Server::Parts {
   std::atomic<observe::Phase> phase{observe::Phase::serving};
   std::atomic<bool> listening{false};
   std::atomic<std::uint32_t> connections_limit{0};  // in effect
-  Worker::CutOff cut_off;                           // by stop()
+  Worker::CutOff cut_off;                           // set by stop()
   ReloadRecord reloads;
   std::function<void(const ReloadResult&)> on_reload;  // on the reload thread; may be empty
   Reloader reloader;                                   // last: its thread uses all of the above

@@ -1,4 +1,4 @@
-// Where the places of waiting rooms are kept: in a file, or in a database with other proxies.
+// Where places in waiting rooms are kept: in a file, or in a database shared with other proxies.
 
 #include <algorithm>
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kDefaultName = "spillway-places.db";
 
-// Beside the file of the deferred requests: each has its own writer.
+// Next to the file of the deferred requests: each has its own writer.
 std::filesystem::path places_file(const config::Store& store) {
   constexpr std::string_view kSqlite = "sqlite:";
   if (!store.url.starts_with(kSqlite)) return store_directory(store) / kDefaultName;
@@ -26,7 +26,7 @@ std::filesystem::path places_file(const config::Store& store) {
   return file;
 }
 
-// Of places in memory. On the admin thread, as all replacements.
+// For places in memory. On the admin thread, like all replacements.
 SecretReply replace_in_memory(VisitorContext& context, const waiting::SecretChange& change) {
   const waiting::Time now = context.clock.at(Clock::now());
   const auto next = waiting::replaced(context.keys.secrets(), change, now, now);
@@ -37,7 +37,7 @@ SecretReply replace_in_memory(VisitorContext& context, const waiting::SecretChan
 
 bool is_of_postgres(const config::Store& store) { return store.url.starts_with("postgres"); }
 
-// Since a process wrote to it, or to SQLite's log beside it; nullopt: there is none.
+// Time since a process wrote to it, or to SQLite's log beside it; nullopt: there is no such file.
 std::optional<Duration> age_of(const std::filesystem::path& file) {
   std::optional<Duration> age;
   for (const auto& each : {file, std::filesystem::path(file.string() + "-wal")}) {
@@ -97,7 +97,7 @@ void Server::Parts::tell_of_rooms(const store::Failure& failure) {
   log.message(observe::Level::error, "the store of waiting rooms: " + failure.text);
 }
 
-// What fails is told, and tried again at the next start or reload.
+// A failure is logged; the next start or reload tries again.
 void Server::Parts::forget_places(const config::Store& store) {
   if (store.url == "memory:") return;
   if (is_of_postgres(store)) {
@@ -106,7 +106,7 @@ void Server::Parts::forget_places(const config::Store& store) {
     return;
   }
   const std::filesystem::path file = places_file(store);
-  // A start without them by mistake deletes none.
+  // A start without them by mistake must delete none.
   const auto age = age_of(file);
   if (!age || *age < store.rooms_kept) return;
   if (const auto failure = proxy::forget_places(file))
@@ -114,7 +114,7 @@ void Server::Parts::forget_places(const config::Store& store) {
                 "places of former waiting rooms are not deleted: " + failure->text);
 }
 
-// Asked by a page of a generation with waiting rooms, so they are kept by now, if they ever are.
+// Called by a page of a generation with waiting rooms, so they are kept by now, if they ever are.
 SecretReply Server::Parts::replace_secret(waiting::Replacement how, const std::string& client) {
   waiting::SecretChange change{.how = how};
   if (!fill_randomly(change.secret)) return {SecretResult::not_written, {}};

@@ -10,10 +10,10 @@
 namespace spillway::proxy {
 
 namespace {
-// How long to wait for ended requests to release their generation.
+// How long to wait until ended requests have released their generation.
 constexpr Milliseconds kEndTimeout{2000};
 
-// A route of another name has another waiting room: tickets and sessions of this one would be lost.
+// A route with another name has another waiting room: all tickets and sessions would be lost.
 config::Problems emptied_rooms(const Generation& former, const config::Config& wanted) {
   config::Problems problems;
   for (const auto& [running, next] : config::renamed_waiting_rooms(former.config, wanted)) {
@@ -95,7 +95,7 @@ void Server::Parts::activate(const std::shared_ptr<Generation>& next) noexcept {
   });
   for (std::size_t count = pending->load(); count != 0; count = pending->load())
     pending->wait(count);
-  // Last: a worker that did not know a route yet would take its jobs for those of one that is gone.
+  // Last: a worker that does not know a route yet would treat its jobs as those of a gone route.
   if (jobs) jobs->configure(job_routes(next));
 }
 

@@ -22,13 +22,13 @@ constexpr Milliseconds kDrainCheckInterval{10};
 constexpr Milliseconds kAdminRetryInterval{100};
 constexpr std::string_view kFinishes = "finishing what runs";
 
-// The last part of a drain, in which jobs are closed and given back, so that the store has taken
-// them before a supervisor's timeout kills the process. Live requests may use this time, too.
+// The last part of a drain, in which jobs are closed and given back, so that the store has them
+// before a supervisor's timeout kills the process. Live requests may use this time too.
 constexpr Milliseconds time_to_give_back(Milliseconds drain) {
   return std::min(drain / 10, Milliseconds(1000));
 }
 
-// One line for the operator: the result of a reload, and what is served.
+// One line for the operator: the result of a reload, and the addresses served.
 std::string status_after(const ReloadResult& result, const std::string& listening) {
   if (result.problems.empty()) return listening;
   const config::Problem& first = result.problems.front();
@@ -41,7 +41,7 @@ std::string counted(std::size_t count, const std::string& what) {
   return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
-// Of signals by which other servers open their log again, or replace their program.
+// For signals with which other servers reopen their log, or replace their program.
 std::string ignored(int signal) {
   return signal == SIGUSR1
              ? "SIGUSR1 does nothing: no log file is opened again, the log goes to standard error"
@@ -66,7 +66,7 @@ class Server::SignalLoop {
     wait_for_signal();
   }
 
-  // Returns when the server is to be stopped.
+  // Returns when the server should stop.
   void run() {
     status_ = parts_.listening_status();
     await_admin(server_.admin_port() != 0);
@@ -74,7 +74,7 @@ class Server::SignalLoop {
     io_.run();
   }
 
-  // After the server was stopped.
+  // Call it after the server was stopped.
   void log_end() const {
     const auto& [requests, tunnels] = parts_.cut_off;
     if (end_ == End::drained || (end_ == End::at_once && requests + tunnels == 0)) return;
@@ -112,7 +112,7 @@ class Server::SignalLoop {
     }
   }
 
-  // A load balancer hears of the end first, where it is given the time.
+  // First a load balancer can notice that the end is near, if a delay is configured.
   void begin_end() {
     const Milliseconds delay = parts_.generations.current()->config.limits.drain_delay;
     if (delay == Milliseconds{0}) {
@@ -161,8 +161,8 @@ class Server::SignalLoop {
     if (reloading_ == 0 && !is_ending()) supervisor_.status(status_);
   }
 
-  // Ready once both ports accept connections. In the delay of the drain a load balancer still asks
-  // for /readyz; in the drain the port is left to the next process.
+  // Ready once both ports accept connections. During the delay before the drain a load balancer
+  // still asks for /readyz; during the drain the port is left to the next process.
   void await_admin(bool is_started) {
     if (is_started) {
       if (!is_ending()) supervisor_.ready(status_);
@@ -174,7 +174,7 @@ class Server::SignalLoop {
     });
   }
 
-  // Requests are served meanwhile: what fails is tried again, whatever it is.
+  // Requests are served meanwhile: any failure is tried again.
   bool starts_admin() {
     try {
       return parts_.start_admin();
@@ -210,10 +210,10 @@ class Server::SignalLoop {
   asio::signal_set signals_{io_};
   asio::steady_timer timer_{io_};
   asio::steady_timer admin_timer_{io_};
-  std::string admin_failure_;  // the last one that was told
+  std::string admin_failure_;  // the last one that was logged
   Supervisor supervisor_{io_};
   TimePoint drain_until_ = kNever;
-  TimePoint jobs_until_ = kNever;  // those in hand; never: they were given back
+  TimePoint jobs_until_ = kNever;  // until then jobs in hand may run; never: they were given back
   Milliseconds drain_timeout_{0};
   End end_ = End::drained;
   int reloading_ = 0;  // reloads by SIGHUP that have not ended

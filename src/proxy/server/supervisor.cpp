@@ -18,8 +18,8 @@ namespace spillway::proxy {
 
 namespace {
 
-// A service manager that does not read blocks this thread (signals, not requests) once, for this
-// long.
+// A service manager that does not read blocks this thread (which handles signals, not requests)
+// once, for this long.
 constexpr timeval kSendTimeout{.tv_sec = 1, .tv_usec = 0};
 
 std::string_view variable(const char* name) {
@@ -90,7 +90,7 @@ void Supervisor::ready(std::string_view status) {
 
 void Supervisor::status(std::string_view line) { notify("STATUS=" + one_line(line) + "\n"); }
 
-// The service manager identifies a reload by its time.
+// The service manager identifies a reload by this time.
 void Supervisor::reloading(TimePoint now) {
   const auto since_boot =
       std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch());

@@ -1,6 +1,6 @@
-// Notifications to the service manager (systemd), by the protocol of sd_notify(3): datagrams of
+// Notifications to the service manager (systemd), with the protocol of sd_notify(3): datagrams of
 // "NAME=value" lines to the socket named by $NOTIFY_SOCKET. Does nothing without it; errors are
-// ignored. libsystemd is not used: the protocol is a sendto().
+// ignored. libsystemd is not used: the protocol needs only a sendto().
 #pragma once
 
 #include <sys/un.h>

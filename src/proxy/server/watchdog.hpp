@@ -1,7 +1,7 @@
 // When to feed the service manager's watchdog: half an interval after the last time, but only once
-// every loop has beaten since. While a loop hangs nothing is fed, and the service manager restarts
-// the process after the interval; a loop that was only slow delays feeding until it beats. Pure:
-// time is an argument.
+// every loop has beaten since. While a loop hangs the watchdog is not fed, and the service manager
+// restarts the process after the interval; a loop that was only slow delays feeding until it beats.
+// Pure: time is an argument.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// Where the events of one waiting room go.
+// From which waiting room's route to which webhook's route the events go.
 struct Target {
   const config::Route& from;
   const config::Route& to;
@@ -49,7 +49,7 @@ std::optional<jobs::NewJob> job_of(const waiting::TicketEvent& ticket_event, con
   job.body = waiting::webhook_body(ticket_event, target.from.name,
                                    waiting::tier_name(room, ticket_event.priority));
   job.head = head_of(target, jobs::to_text(job.id), ticket_event.at, job.body);
-  // Those of one ticket arrive in their order.
+  // Events of one ticket arrive in their order.
   job.order.emplace();
   std::ranges::copy(ticket_event.id.bytes, job.order->begin());
   return job;

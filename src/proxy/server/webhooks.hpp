@@ -1,6 +1,6 @@
-// Tells the webhooks of waiting rooms what has become of tickets: each event is a job of the route
-// that the configuration names. Waits for nothing: what the store has no room for stays with the
-// waiting room, which keeps so many (waiting::TicketEvents).
+// Sends ticket events of waiting rooms to their webhooks: each event is a job of the route that the
+// configuration names. Never waits: events for which the store has no room stay with the waiting
+// room, which keeps a limited number of them (waiting::TicketEvents).
 #pragma once
 
 #include "base/ids.hpp"
@@ -11,10 +11,10 @@ namespace spillway::proxy {
 
 class Webhooks {
  public:
-  // Null: no route has `defer`, so that no waiting room has a webhook.
+  // Null: no route has `defer`, so no waiting room has a webhook.
   explicit Webhooks(JobQueue* jobs) : jobs_(jobs) {}
 
-  // Tells of the waiting room of this route, after its tick.
+  // Sends the events of the waiting room of this route; call it after the room's tick.
   void tell(const Generation& generation, RouteId route) const;
 
  private:

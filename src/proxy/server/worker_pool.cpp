@@ -47,7 +47,7 @@ void WorkerPool::catch_up() {
 }
 
 void WorkerPool::for_each(const std::function<void(Worker&, std::function<void()>)>& act) {
-  if (threads_.size() != workers_.size()) return;  // not all of them run
+  if (threads_.size() != workers_.size()) return;  // some workers do not run
   const auto left = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(workers_.size()));
   for (const auto& worker : workers_) act(*worker, [left] { left->count_down(); });
   left->wait();

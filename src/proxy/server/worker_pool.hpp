@@ -1,4 +1,4 @@
-// All workers, each on a thread of its own, and the limits that they share.
+// All workers, each on its own thread, and the limits that they share.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ class WorkerPool {
  public:
   using Workers = std::vector<std::unique_ptr<Worker>>;
 
-  // One for each entry of the generation's `metrics`. `jobs`: null, or it outlives the pool.
+  // One worker for each entry of the generation's `metrics`. `jobs`: null, or outlives the pool.
   WorkerPool(const std::shared_ptr<Generation>& generation, observe::Log& log, JobQueue* jobs);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   Workers& all() { return workers_; }
   Worker& first() { return *workers_.front(); }
-  // For a job: each in turn. On the store's thread.
+  // The worker for a job: each in turn. On the store's thread.
   Worker& next() { return *workers_[turn_++ % workers_.size()]; }
   std::size_t size() const { return workers_.size(); }
   std::uint32_t connections() const;
@@ -37,15 +37,15 @@ class WorkerPool {
   void set_most_tunnels(std::uint32_t most) { tunnel_permits_.set_most(most); }
 
   void start();
-  // Returns when no job's request is open at an upstream.
+  // Returns once no job has a request open at an upstream.
   void give_back_jobs();
-  // Returns when what was delivered to them before is dealt with.
+  // Returns once they have handled everything that was delivered to them before.
   void catch_up();
-  // Returns when no thread runs any more.
+  // Returns once no thread runs any more.
   void stop();
 
  private:
-  // Returns when each has called what it is given.
+  // Returns once every worker has called the function that it got.
   void for_each(const std::function<void(Worker&, std::function<void()>)>& act);
 
   TunnelPermits tunnel_permits_;

@@ -63,7 +63,7 @@ Milliseconds Circuits::time_until_allowed(const Source& source) const {
   for (const CircuitBreaker& breaker : breakers_) {
     const TimePoint from = breaker.allowed_from(source ? &*source : nullptr);
     if (from <= now) return Milliseconds{0};
-    // The result of the probes under way is unknown, so assume that they fail.
+    // The result of the probes in progress is unknown, so assume that they fail.
     const Milliseconds left = from != kNever ? std::chrono::ceil<Milliseconds>(from - now)
                                              : upstream_.config.circuit_breaker->open;
     least = std::min(least, left);

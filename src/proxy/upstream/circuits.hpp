@@ -1,14 +1,14 @@
-// Per-worker circuit breakers for one upstream, one per server. Without `circuit_breaker` in the
-// configuration every call is allowed. Results also go to Servers, which counts failures and
-// ejects.
+// One worker's circuit breakers for one upstream, one per server. Without `circuit_breaker` in the
+// configuration every call is allowed. Results also go to Servers, which counts failures and ejects
+// servers.
 //
 // A call covers the connection attempt, sending the request and receiving the response to its end.
 // It fails without a connection, without a valid head in time, with status 500, 502, 503 or 504, or
-// when the body is cut off, stalls or is malformed; not when the client left, or was so slow that
-// the server may have lost patience. A half-open probe lets the next one in once its head has come,
-// since a body may be long. Of a request that the server has seen something of, failures are judged
-// by their source, too: no response, a failed one, one that breaks. Those of one client that asks
-// for what fails are not the server's. Worker thread only; reads the clock.
+// if the body is cut off, stalls or is malformed; not if the client left, or was so slow that the
+// server may have given up. A half-open probe lets the next one in once its head has come, since a
+// body may be long. If the server has seen any part of the request, a failure (no response, a
+// failed one, one that breaks off) is also judged by its source: failures of one client that keeps
+// requesting what fails are not held against the server. Worker thread only; reads the clock.
 #pragma once
 
 #include <cstddef>
@@ -38,15 +38,15 @@ class Circuits {
     Call& operator=(Call&& other) noexcept;
     ~Call() { ignore(); }
 
-    // No effect if the call was not allowed or has ended.
+    // Has no effect if the call was not allowed or has ended.
     void answered();  // a good head has come
-    // Whose request it is: where it is known, a failure is not the server's alone.
+    // The source of the request: if it is known, a failure is not only the server's.
     void of(const resilience::FailureSource& source) { source_ = source; }
-    // The address of the server that it is made to.
+    // The address of the server to which the call is made.
     void to(std::size_t address) { address_ = address; }
     void succeed() { end(resilience::CallResult::success, "success"); }
     void ignore() { end(resilience::CallResult::ignored, {}); }
-    // Counted; logged at a limited rate. `detail`: the cause, where the kind does not say it all.
+    // Counted; logged at a limited rate. `detail`: the cause, if the kind does not say it all.
     void fail(observe::ServerFailure kind, std::string_view detail = {});
     bool allowed() const { return allowed_; }
     bool has_ended() const { return circuits_ == nullptr; }
@@ -63,29 +63,29 @@ class Circuits {
     std::optional<resilience::FailureSource> source_;
   };
 
-  // The arguments must outlive this. Logged: circuits that open or close, servers that are ejected
-  // or return, and failures (at most one per kind and server in ten seconds).
+  // The arguments must outlive this. Logs circuits that open or close, servers that are ejected or
+  // return, and failures (at most one per kind and server in ten seconds).
   Circuits(Upstream& upstream, Random& random, observe::Log& log);
   Circuits(const Circuits&) = delete;
   Circuits& operator=(const Circuits&) = delete;
 
-  // Whose call it is: where judges_probes().
+  // The source of a call: needed while judges_probes().
   using Source = std::optional<resilience::FailureSource>;
 
   // 0 if a call to some server would be allowed now; otherwise the least time until one may be.
   Milliseconds time_until_allowed(const Source& source = std::nullopt) const;
   Call allow(std::size_t server, const Source& source = std::nullopt);
   // Requests go to this server: its circuit is closed, and it is neither unwell nor ejected (or all
-  // are).
+  // servers are).
   bool lets_through(std::size_t server) const;
-  // Whether it matters whose call asks to be allowed: while a circuit is half-open and a probe has
-  // failed.
+  // Whether the source of a call to be allowed matters: while a circuit is half-open and a probe
+  // has failed.
   bool judges_probes() const;
-  // Whether it matters whose request succeeds: not for a circuit that there is not, and for
-  // ejection only while a server is suspected.
+  // Whether the source of a success matters: not without circuits, and for ejection only while a
+  // server is suspected.
   bool judges_sources() const;
 
-  // A failure that is not a call's: counted and logged, without effect on circuits or ejection.
+  // A failure outside a call: counted and logged, without effect on circuits or ejection.
   void count_failure(std::size_t server, std::size_t address, observe::ServerFailure kind,
                      std::string_view detail = {});
 
@@ -97,7 +97,7 @@ class Circuits {
   Upstream& upstream_;
   Random& random_;
   observe::Log& log_;
-  std::deque<resilience::CircuitBreaker> breakers_;  // by server; empty: there are none
+  std::deque<resilience::CircuitBreaker> breakers_;  // by server; empty: no circuit breakers
 };
 
 }  // namespace spillway::proxy

@@ -136,7 +136,7 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as, TimePoin
       .only_for_pauses = only_for_pauses};
   for (const Gate* gate : slots_->gates) load.waiting += gate->scheduler_.queued();
   load.waited = late.asking > 0 ? resilience::kMostPauses : longest_waited(served_as, now);
-  // A few slow clients are not to blame for a pause of the upstream, however many wait behind it.
+  // A few slow clients do not explain a pause of the upstream, however many wait behind it.
   const std::uint32_t at_work = resilience::at_work(load.slots, running, late.in_all);
   const bool is_held_up = stands_still && awaiting_client > resilience::kPlentifulShare * at_work &&
                           awaiting_client >= resilience::least_for_own_class(load.slots);
@@ -145,9 +145,9 @@ std::optional<resilience::SlotLoad> Gate::contention(ClassId served_as, TimePoin
   return resilience::may_ask(load) ? std::optional(load) : std::nullopt;
 }
 
-// After a limit was lowered several slots have to be given back before one waiter is served. Those
-// that wait for clients, and those of late requests, may be given back together with this one; when
-// the others come back is not known.
+// After a limit was lowered, several slots have to be released before one waiter is served. Slots
+// that wait for clients, and those of late requests, may be released together with this one; when
+// the others will be released is not known.
 dispatch::WouldServe Gate::would_serve_locked(ClassId served_as, const Late& late) const {
   auto most = dispatch::WouldServe::nobody;
   const std::uint32_t can_follow =
@@ -162,9 +162,9 @@ dispatch::WouldServe Gate::would_serve_locked(ClassId served_as, const Late& lat
 }
 
 // Each late request of a higher class asks for one slot (Slots::freed_for_late). While the upstream
-// is silent, one late request of the same class asks too, if several are late: where it has fewer
-// workers than slots, slow clients of a class could hold all of them. While response heads come
-// there are free workers. Slots of clients that pause are asked for by all that are late. Gates of
+// is silent, one late request of the same class asks too, if several are late: if the upstream has
+// fewer workers than slots, slow clients of one class could hold all of them. While response heads
+// come there are free workers. All late requests ask for the slots of clients that pause. Gates of
 // a former configuration count by the rank of their classes.
 Gate::Late Gate::late_for(ClassId served_as, bool may_ask_its_own) const {
   Late late;
@@ -182,7 +182,7 @@ Gate::Late Gate::late_for(ClassId served_as, bool may_ask_its_own) const {
   return late;
 }
 
-// Of the requests of this class and of higher ones that wait for a slot.
+// The longest wait for a slot among the requests of this class and of higher ones.
 Duration Gate::longest_waited(ClassId served_as, TimePoint now) const {
   Duration longest{0};
   for (const Gate* gate : slots_->gates) {
@@ -193,7 +193,7 @@ Duration Gate::longest_waited(ClassId served_as, TimePoint now) const {
   return longest;
 }
 
-// Of the same name, else of the same rank.
+// The class of the same name, or else of the same rank.
 ClassId Gate::class_like(const Gate& other, ClassId id) const {
   if (this == &other) return id;
   const auto same = std::ranges::find(class_names_, other.class_names_[index(id)]);
@@ -221,7 +221,7 @@ void Gate::deliver_background(TimePoint now) {
 void Gate::settle_shadow(TimePoint now) {
   if (!is_steady()) update_slot_share();
   shadow_->advance(now);
-  // Jobs wait for real slots: those that ghosts have left.
+  // Jobs wait for real slots: those that ghosts have left free.
   is_only_gate() ? deliver_background(now) : grant_waiting(now);
 }
 
@@ -271,14 +271,14 @@ std::uint32_t Gate::running_elsewhere(std::string_view traffic_class) const {
   return sum;
 }
 
-// How many slots there are is as it was when this was asked last.
+// The number of slots has not changed since the last call.
 bool Gate::is_steady() {
   const bool is_whole = servers_ == nullptr || servers_->is_whole();
   const bool was_whole = std::exchange(was_whole_, is_whole);
   return is_only_gate() && is_whole && was_whole;
 }
 
-// What waits goes before what comes, also for the slots of a server that has just returned.
+// Requests that wait go before new ones, also for the slots of a server that has just returned.
 void Gate::follow_servers(TimePoint now) {
   if (is_steady()) return;
   const std::uint32_t before = scheduler_.concurrency();
@@ -286,14 +286,14 @@ void Gate::follow_servers(TimePoint now) {
   if (scheduler_.concurrency() > before) grant_waiting(now);
 }
 
-// Reserved slots stay, and one more is left to the other classes, as under a limit that was found.
+// Reserved slots stay, and the other classes keep one more, as under an automatic limit.
 std::uint32_t Gate::limit() const {
   const std::uint32_t all = limit_of_all();
   if (servers_ == nullptr) return all;
   return std::min(all, std::max(servers_->usable(all), scheduler_.reserved() + 1));
 }
 
-// What former gates have in flight at servers that are lost keeps its slots, too.
+// Requests of former gates in flight at lost servers keep their slots too.
 std::uint32_t Gate::limit_of_gates() const {
   const Gate& newest = *slots_->gates.back();
   const std::uint32_t most = std::min(limit_of_all(), newest.concurrency_);
@@ -314,7 +314,7 @@ void Gate::update_slot_share() {
     scheduler_.set_elsewhere(ClassId(c), running_elsewhere(class_names_[c]));
 }
 
-// Free slots go to waiters at the oldest gate first, and what is left to the background.
+// Free slots go to waiters at the oldest gate first; what is left goes to background requests.
 void Gate::grant_waiting(TimePoint now) {
   if (is_only_gate()) {
     update_slot_share();

@@ -3,18 +3,18 @@
 //
 // A request is queued, granted, cancelled or expired only under the lock, which is held for tens of
 // nanoseconds: no check-then-act. A waiter that is granted, evicted or expired by another request's
-// action is delivered to its worker's mailbox.
+// action is delivered through its worker's mailbox.
 //
 // After a reload, requests of the former configuration stay at its gate, with its classes and
 // queues. All gates of one upstream share its slots:
-// * the newest gate's concurrency applies; an older gate never uses more than its own, which its
-//   connection budget was made for;
+// * the newest gate's concurrency applies; an older gate never uses more than its own, for which
+// its connection budget was made;
 // * waiters at older gates are served first;
-// * reserved slots of a class are reserved for requests at the newest gate;
+// * the reserved slots of a class are reserved for requests at the newest gate;
 // * max_inflight of a class counts requests at all gates, matching classes by name.
 //
-// Of several servers each has a part of the slots. A server that is lost takes its part with it, at
-// once: each request that enters or leaves sees it (resilience::Rotation).
+// If there are several servers, each has a part of the slots. A server that is lost takes its part
+// with it, at once: each request that enters or leaves sees that (resilience::Rotation).
 #pragma once
 
 #include <algorithm>
@@ -49,12 +49,12 @@ class Servers;
 // A request in the queue.
 struct Ticket : dispatch::Waiter, Letter {};
 
-// What the request that holds a slot waits for, as far as it matters to other requests.
+// What a request that holds a slot waits for, as far as it matters to other requests.
 enum class SlotWait : std::uint8_t {
-  nothing,    // nothing, or what usually takes no longer
-  client,     // its client, to send or to take bytes
+  nothing,    // nothing, or something that usually takes no longer
+  client,     // its client, which has to send or to take bytes
   delayed,    // the upstream: its response head takes long (dispatch::QuietLatency::is_delayed)
-  late,       // the same, and that is overdue (is_late)
+  late,       // the same, and the head is overdue (is_late)
   abandoned,  // the same, but its client has left
 };
 
@@ -72,22 +72,22 @@ struct Slots {
   // See Slot::release_at_work().
   CappedCounter at_work_without;
   // How many slots with SlotWait::client were released while requests are late; at most as many as
-  // are late, and one less with each that is late no more. Each late request of a higher class may
+  // are late, and one less for each that is no longer late. Each late request of a higher class may
   // have one slot taken back: if that does not help, no more are.
   std::atomic<std::uint32_t> freed_for_late{0};
 
-  // `waited`: for how long the upstream has owed the head, if that is late.
+  // `waited`: how long the upstream has owed the head, if that is late.
   void change_wait(ClassId served_as, SlotWait from, SlotWait to, TimePoint now, Duration waited);
   // Counts a slot with SlotWait::client that is about to be released.
   void frees_one(TimePoint now);
-  // Of any request.
+  // A response head of any request has come.
   void on_response_head(TimePoint now) {
     constexpr Duration kPrecision = std::chrono::milliseconds(10);  // so that it is seldom written
     if (now - silent_since() > kPrecision) begin_silence(now);
   }
   // While requests are late: the upstream has sent no head at all for resilience::kSilence, or for
-  // as long as the first of them had waited by then, but for kLongestSilence at most; nor was a
-  // slot taken back meanwhile.
+  // as long as the first of them had waited by then, but for at most kLongestSilence; nor was a
+  // slot taken back in that time.
   bool is_silent(TimePoint now) const;
   std::uint32_t late_in_all() const {
     std::uint32_t sum = 0;
@@ -111,8 +111,8 @@ struct Slots {
 class Gate {
  public:
   // Becomes the newest gate of `slots`. `adapts`: see dispatch::TargetWait. `shadow_routes`: in
-  // shadow mode the number of routes, otherwise 0. `servers`: they must outlive this; null: a
-  // single one.
+  // shadow mode the number of routes, otherwise 0. `servers`: must outlive this; null: a single
+  // server.
   Gate(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
        std::shared_ptr<Slots> slots = std::make_shared<Slots>(), bool adapts = true,
        std::size_t shadow_routes = 0, const Servers* servers = nullptr);
@@ -122,54 +122,54 @@ class Gate {
 
   const std::shared_ptr<Slots>& slots() const { return slots_; }
 
-  // See dispatch::Scheduler::offer. A granted request must leave() exactly once (Slot does). A
+  // See dispatch::Scheduler::offer. A granted request must leave() exactly once (Slot does so). A
   // queued one will be delivered, unless it is withdrawn before.
   dispatch::Offer enter(Ticket& ticket, const dispatch::Terms& terms, TimePoint now);
   // `served_as`: see dispatch::Waiter.
   void leave(ClassId served_as, Duration held, TimePoint now, bool for_job = false);
   Withdrawal cancel(Ticket& ticket, TimePoint now);
-  // Whether a slot held by this class, if given back now, alone or with others that wait for their
-  // clients, would go to a waiter at any gate.
+  // Whether a slot held by this class, if released now, alone or together with others that wait for
+  // their clients, would go to a waiter at any gate.
   bool would_serve(ClassId served_as) const;
   // How scarce slots are, over all gates, if a waiter would get this slot, or if the upstream is at
-  // a standstill and requests of a higher class are late, or, while it is silent, of the same.
-  // nullopt: neither, or they have no claim to this slot (resilience::may_ask).
+  // a standstill and requests of a higher class are late, or, while it is silent, of the same
+  // class. nullopt: neither, or they have no claim to this slot (resilience::may_ask).
   std::optional<resilience::SlotLoad> contention(ClassId served_as,
                                                  TimePoint now = Clock::now()) const;
   // Delivers waiters whose deadline has passed. Every worker calls it every 10 ms.
   void expire(TimePoint now);
 
-  // In shadow mode, in place of enter() and leave(): see dispatch::ShadowGate. Each ghost must be
-  // passed to leave_shadow() exactly once, `served` if its request was.
+  // In shadow mode, instead of enter() and leave(): see dispatch::ShadowGate. Each ghost must be
+  // passed to leave_shadow() exactly once, with `served` if its request was served.
   using Ghost = dispatch::ShadowGate::Ghost;
   dispatch::ShadowGate::Entry enter_shadow(RouteId route, const dispatch::Terms& terms,
                                            TimePoint now);
   Ghost* pass_shadow(RouteId route, TimePoint now);
   std::optional<Reason> leave_shadow(Ghost& ghost, bool served, TimePoint now);
-  // What became of ghosts since the last call, of whichever worker.
+  // How ghosts ended since the last call, whichever worker's they were.
   void take_shadow_events(std::vector<dispatch::ShadowGate::Event>& events);
 
-  // The effective limit of all servers together: no gate of these slots grants more than `slots` at
-  // once, below what its concurrency allows.
+  // Sets the effective limit of all servers together: no gate of these slots grants more than
+  // `slots` at once, or less if its concurrency allows less.
   void limit_to(std::uint32_t slots, TimePoint now);
-  // That is divided among the servers. Takes no lock.
+  // The limit that is divided among the servers. Takes no lock.
   std::uint32_t limit_of_all() const {
     return std::min(concurrency_, slots_->limit.load(std::memory_order_relaxed));
   }
-  // In force now: of the servers in rotation, and what is in flight at the others. Takes no lock.
+  // In force now: the limit of the servers in rotation, plus requests at the others. Takes no lock.
   std::uint32_t limit() const;
 
-  // Input of the control tick.
+  // Input for the control tick.
   struct Load {
     double busy_slot_seconds = 0;
     double shared_slot_seconds = 0;      // see dispatch::Scheduler
     std::uint32_t limit = 0;             // see limit()
     std::uint32_t reserved = 0;          // slots
     std::uint32_t awaiting_client = 0;   // slots
-    std::uint32_t behind_others = 0;     // slots, of SlotWait::late and abandoned
+    std::uint32_t behind_others = 0;     // slots with SlotWait::late or abandoned
     std::vector<std::uint32_t> queued;   // by class
-    std::vector<std::uint64_t> started;  // by class: got a slot; only grows
-    std::vector<double> predicted_wait;  // by class, seconds: of a request that came now
+    std::vector<std::uint64_t> started;  // by class: requests that got a slot; only grows
+    std::vector<double> predicted_wait;  // by class, seconds: of a request that would come now
     std::optional<double> mean_hold;     // of a slot, seconds; see dispatch::Scheduler
   };
   void read_load(Load& load, TimePoint now);
@@ -179,9 +179,9 @@ class Gate {
  private:
   // Requests whose response heads are overdue.
   struct Late {
-    std::uint32_t asking = 0;      // how many may ask for a slot of the class in question
-    std::uint32_t for_pauses = 0;  // likewise, if its client pauses
-    std::uint32_t in_all = 0;      // abandoned ones included
+    std::uint32_t asking = 0;      // how many may ask for a slot of the given class
+    std::uint32_t for_pauses = 0;  // how many may if the slot's client pauses
+    std::uint32_t in_all = 0;      // all, including abandoned ones
   };
   Late late_for(ClassId served_as, bool may_ask_its_own = false) const;
   Duration longest_waited(ClassId served_as, TimePoint now) const;
@@ -207,13 +207,13 @@ class Gate {
   // Under the mutex of the slots:
   dispatch::Scheduler scheduler_;
   std::optional<dispatch::ShadowGate> shadow_;  // in shadow mode only
-  bool was_whole_ = true;                       // the last time: no server was lost
+  bool was_whole_ = true;                       // at the last check: no server was lost
 };
 
-// An abandoned request that its upstream may be at work on although its slot was given back.
+// An abandoned request on which its upstream may still work although its slot was released.
 class WorkWithoutSlot {
  public:
-  // It has been counted.
+  // The work has already been counted.
   explicit WorkWithoutSlot(std::shared_ptr<Slots> slots) : slots_(std::move(slots)) {}
   WorkWithoutSlot(WorkWithoutSlot&&) = default;
   WorkWithoutSlot& operator=(WorkWithoutSlot&&) = delete;
@@ -245,9 +245,9 @@ class Slot {
   ~Slot() { release(); }
 
   explicit operator bool() const { return gate_ != nullptr; }
-  // Another request waits for it.
+  // Another request waits for this slot.
   bool is_contended() const { return gate_ != nullptr && gate_->would_serve(served_as_); }
-  // Then, how scarce slots are.
+  // How scarce slots are, if that is so.
   std::optional<resilience::SlotLoad> contention() const {
     return gate_ != nullptr ? gate_->contention(served_as_) : std::nullopt;
   }
@@ -262,9 +262,9 @@ class Slot {
   void release() {
     if (gate_ != nullptr) release(Clock::now());
   }
-  // Releases it although the upstream may still be at work on its request, and counts that until
-  // the result, a permit, is destroyed. nullopt: as many are, already, as there are slots; it is
-  // kept.
+  // Releases the slot although the upstream may still be at work on its request, and counts that
+  // work until the result, a permit, is destroyed. nullopt: there is already as much such work as
+  // there are slots; the slot is kept.
   std::optional<WorkWithoutSlot> release_at_work(TimePoint now) {
     if (gate_ == nullptr) return std::nullopt;
     std::shared_ptr<Slots> slots = gate_->slots();

@@ -30,7 +30,7 @@ using observe::HealthCheckReport;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 // Connects to the address that `probed` names, or to the next one that does not refuse. A shortage
-// is the result only if nothing else came of any.
+// is the result only if no address gave another one.
 asio::awaitable<void> connect(tcp::socket& socket, const Endpoint& server, Probed& probed) {
   const std::size_t first = probed.address;
   probed.report = {.reason = HealthCheckReason::skipped, .detail = {}};
@@ -49,7 +49,7 @@ asio::awaitable<void> connect(tcp::socket& socket, const Endpoint& server, Probe
   }
 }
 
-// A probe without its deadline.
+// A probe, without its deadline.
 asio::awaitable<HealthCheckReport> exchange(const config::HealthCheck& check,
                                             const Endpoint& server, Probed& probed) {
   const HealthCheckReport closed{.reason = HealthCheckReason::closed, .detail = {}};

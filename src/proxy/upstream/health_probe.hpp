@@ -1,11 +1,11 @@
 // One active health check of one server: connects and, if the configuration names a path, sends a
 // GET for it and compares the status of the response with the configured range. Without a path an
-// established connection is enough. Of a server's addresses the one in use is asked, or else the
-// next one that does not refuse.
+// established connection is enough. Uses the server's address in use, or else the next one that
+// does not refuse.
 //
-// A probe opens a connection of its own, outside the keep-alive pools and the connection budget,
-// and reads at most kMaxProbeBytes. The response head has to pass the parser that also checks
-// responses that are relayed; interim (1xx) responses are skipped.
+// A probe opens its own connection, outside the keep-alive pools and the connection budget, and
+// reads at most kMaxProbeBytes. The response head has to pass the same parser as relayed responses;
+// interim (1xx) responses are skipped.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -22,7 +22,7 @@ namespace spillway::proxy {
 
 inline constexpr std::size_t kMaxProbeBytes = 4096;
 
-// The request of a probe; empty when the check has no path.
+// The request of a probe; empty if the check has no path.
 std::string probe_request(const config::HealthCheck& check, const Endpoint& server);
 
 // The result, given all bytes received so far; nullopt: the head is not complete yet. Pure.
@@ -31,13 +31,13 @@ std::optional<observe::HealthCheckReport> judge_probe_response(std::string_view 
 
 struct Probed {
   observe::HealthCheckReport report;
-  std::size_t address = 0;  // of the server's, the last that was asked
+  std::size_t address = 0;  // index of the server's address that was tried last
   bool is_connected = false;
 };
 
 // Runs one probe within `check.timeout`, beginning with that address of the server. The first two
 // arguments must outlive it. Cancelling it (terminal cancellation) closes the connection at once;
-// the result then means nothing.
+// the result is then meaningless.
 boost::asio::awaitable<Probed> probe_health(const config::HealthCheck& check,
                                             const Endpoint& server, std::size_t address = 0);
 

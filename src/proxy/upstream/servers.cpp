@@ -58,7 +58,7 @@ resilience::Rotation Servers::rotation() const {
   return resilience::Rotation::of(all_, down, ServerSet(on_trial_.load(std::memory_order_relaxed)));
 }
 
-// In shadow mode requests exceed the slots. Enforcing would have no more than its part at a server.
+// In shadow mode requests exceed the slots. With enforcing, a server would have at most its part.
 resilience::InFlight Servers::counted(std::size_t server,
                                       const resilience::SlotParts& parts) const {
   resilience::InFlight its = in_flight.of(server);
@@ -151,7 +151,7 @@ void Servers::adopt(const Servers& previous) {
   for (std::size_t here = 0; here < config_.servers.size(); ++here) {
     for (std::size_t there = 0; there < previous.config_.servers.size(); ++there) {
       if (config_.servers[here] != previous.config_.servers[there]) continue;
-      // Without ejection in the new configuration nothing would end a trial.
+      // Without ejection in the new configuration, no trial would ever end.
       if (ejection_enabled_) ejections_.adopt(here, previous.ejections_, there, now);
       // Without checks in the new configuration an unwell server would never recover.
       if (config_.health_check && previous.config_.health_check) {
@@ -180,7 +180,7 @@ void Servers::publish(TimePoint now) {
                                   ServerSet(ejected_.load(std::memory_order_relaxed));
   for (ServerSet rest = on_trial - were_on_trial; !rest.empty(); rest.erase(rest.front()))
     in_flight.begin_trial(rest.front());
-  // Those that are ejected, too, and first: no server seems to be in rotation between the two.
+  // Including the ejected ones, and stored first: no server seems in rotation between the two.
   on_trial_.store((on_trial | ejected).bits(), std::memory_order_relaxed);
   ejected_.store(ejected.bits(), std::memory_order_relaxed);
 }

@@ -1,7 +1,7 @@
 // The servers of one upstream: requests in flight, health, ejections, and load balancing over them.
 //
-// Thread-safe. choose(), and a success of a server without recent failures whose like does not fail
-// elsewhere, take no lock.
+// Thread-safe. choose() takes no lock, nor does a success of a server without recent failures whose
+// source does not fail elsewhere.
 #pragma once
 
 #include <array>
@@ -40,34 +40,34 @@ class Servers {
   // Servers neither unwell nor ejected. Reads the clock if any is ejected.
   resilience::ServerSet up();
 
-  // As far as up() has noticed.
+  // As of the last up().
   resilience::Rotation rotation() const;
-  // Each server is up and has its part of the slots, or none is.
+  // Every server is up and has its part of the slots; or no server is.
   bool is_whole() const {
     return (unwell_.load(std::memory_order_relaxed) | ejected_.load(std::memory_order_relaxed) |
             on_trial_.load(std::memory_order_relaxed)) == 0 ||
            rotation().is_whole();
   }
-  // Of `slots` of the upstream: see resilience::Rotation.
+  // How many of the upstream's `slots` are usable: see resilience::Rotation.
   std::uint32_t usable(std::uint32_t slots) const { return is_whole() ? slots : usable_now(slots); }
-  // In flight at servers that are not in rotation, so far as it counts.
+  // Requests in flight at servers that are not in rotation, as far as they count.
   std::uint32_t elsewhere(std::uint32_t slots) const;
-  // By these weights the slots are divided from now on; before that equally. One thread.
+  // From now on the slots are divided by these weights; before that equally. One thread only.
   void share(std::span<const double> weights) { shares_.set(weights); }
-  // It has more than its part of these slots, and others are up.
+  // The server has more than its part of these slots, and other servers are up.
   bool is_above_part(std::size_t server, std::uint32_t slots);
 
-  // Load balancing: one of `among` (not empty), preferring servers that are up, and of those such
-  // as have room in their part of `slots`. If none has any, any of them: a request that has a slot
-  // and that another server refused, or that is sent again, is not to fail for that. If none is up,
-  // any: trying one that may fail is no worse than failing at once. Workers that choose at the same
-  // moment may find the same last place. `turn`: a round-robin counter.
+  // Load balancing: chooses one of `among` (not empty), preferring servers that are up, and among
+  // those servers with room in their part of `slots`. If none has room, any that is up: a request
+  // that has a slot and was refused by another server, or is sent again, must not fail for that. If
+  // none is up, any: trying one that may fail is no worse than failing at once. Workers that choose
+  // at the same moment may find the same last free slot. `turn`: a round-robin counter.
   std::size_t choose(resilience::ServerSet among, std::uint64_t turn, Random& random,
                      std::uint32_t slots);
 
   resilience::InFlightCounts in_flight;
 
-  // Of the server's addresses the one that connections begin with: the last that one was made to.
+  // The address of the server with which connection attempts begin: the last that succeeded.
   std::size_t address_in_use(std::size_t server) const {
     return counts_[server].address.load(std::memory_order_relaxed);
   }
@@ -75,25 +75,25 @@ class Servers {
     if (address_in_use(server) != address)
       counts_[server].address.store(address, std::memory_order_relaxed);
   }
-  // An attempt that began with address `first` came to one that was silent: the next of `addresses`
-  // is in use, unless another one is by now.
+  // An attempt that began with address `first` came to a silent one: the next of `addresses` is now
+  // in use, unless another one is by now.
   void leave_address(std::size_t server, std::size_t first, std::size_t silent,
                      std::size_t addresses) {
     counts_[server].address.compare_exchange_strong(first, (silent + 1) % addresses,
                                                     std::memory_order_relaxed);
   }
 
-  // False: nothing is ever ejected, results of calls need not be recorded.
+  // False: servers are never ejected, and results of calls need not be recorded.
   bool ejection_enabled() const { return ejection_enabled_; }
-  // `source`: of a failed response; of a success while has_suspects().
+  // `source`: of a failed response; while has_suspects() also of a success.
   resilience::Ejections::Change record(
       std::size_t server, bool failed,
       const std::optional<resilience::FailureSource>& source = std::nullopt);
-  // Whether it matters whose request succeeds.
+  // Whether the source of a success matters.
   bool has_suspects() const { return suspects_.load(std::memory_order_relaxed) != 0; }
 
-  // Counts a failed call, or a response that failed after its head. Log rate limit, per kind and
-  // server: if this one is to be logged, the number suppressed since the last; else nullopt.
+  // Counts a failed call, or a response that failed after its head. Limits the log rate, per kind
+  // and server: if this one is to be logged, the number suppressed since the last; else nullopt.
   std::optional<std::uint64_t> count_failure(std::size_t server, observe::ServerFailure kind,
                                              TimePoint now);
   // A complete response other than 500, 502, 503 or 504, or the head of a long-lived one.
@@ -110,23 +110,23 @@ class Servers {
 
   // Records the result of a health check; true if the server's health changed. Becoming well ends
   // an ejection (the server was probably restarted); staying well does not, since requests may fail
-  // where checks pass.
+  // even where checks pass.
   bool record_check(std::size_t server, observe::HealthCheckReport report);
   resilience::HealthState health(std::size_t server) const;
 
   // After a reload: takes over health and ejections of servers of the same name. Counts stay with
-  // `previous` (see observe/metrics/metric_history.hpp). Before other threads use this object.
+  // `previous` (see observe/metrics/metric_history.hpp). To be called before threads share this.
   void adopt(const Servers& previous);
 
-  // A connection was not made for lack of local descriptors, ports or memory. Log rate limit as of
-  // count_failure(), per kind.
+  // A connection was not made for lack of local descriptors, ports or memory. Limits the log rate
+  // like count_failure(), per kind.
   std::optional<std::uint64_t> count_shortage(observe::LocalShortage kind, TimePoint now);
 
   void read_snapshot(observe::UpstreamSnapshot& snapshot) const;
 
  private:
   struct Failures {
-    std::optional<std::uint64_t> add(TimePoint now);  // as count_failure()
+    std::optional<std::uint64_t> add(TimePoint now);  // like count_failure()
 
     std::atomic<std::uint64_t> count{0};
     std::atomic<std::uint64_t> logged{0};  // `count` at the last log line
@@ -150,7 +150,7 @@ class Servers {
   }
   void publish(TimePoint now);  // under the lock
   std::uint32_t usable_now(std::uint32_t slots) const;
-  // So far as it counts.
+  // As far as they count.
   resilience::InFlight counted(std::size_t server, const resilience::SlotParts& parts) const;
 
   const config::Upstream& config_;
@@ -163,7 +163,7 @@ class Servers {
   std::vector<resilience::Health> health_;
   std::vector<std::optional<observe::HealthCheckReport>> last_checks_;
 
-  // Copies of what the lock guards, for lock-free reads; bit sets of servers.
+  // Copies of the state that the lock guards, for lock-free reads; bit sets of servers.
   std::atomic<std::uint64_t> unwell_{0};
   std::atomic<std::uint64_t> ejected_{0};
   std::atomic<std::uint64_t> on_trial_{0};

@@ -6,7 +6,7 @@ namespace spillway::proxy {
 
 void Upstream::adopt(const Upstream& former) {
   servers.adopt(former.servers);
-  // Addresses by value: a resolver may give them in another order now.
+  // Compares addresses by value: the resolver may have returned them in another order now.
   for (std::size_t server = 0; server < endpoints.size(); ++server) {
     const auto before =
         std::ranges::find(former.endpoints, endpoints[server].name, &Endpoint::name);

@@ -1,4 +1,4 @@
-// One upstream as all workers share it: servers, gate, budgets, and the shards into which each
+// One upstream, as shared by all workers: servers, gate, budgets, and the shards into which each
 // worker records its signals.
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace spillway::proxy {
 
-// Its connection limit. In shadow mode requests exceed the slots: one per client.
+// The connection limit. In shadow mode requests exceed the slots: one per client.
 inline std::uint32_t most_connections(const config::Config& all, const config::Upstream& settings,
                                       std::size_t workers) {
   const std::uint32_t slots = settings.dispatch.concurrency;
@@ -65,11 +65,11 @@ struct Upstream {
     }
   }
 
-  // The last connection attempt succeeded (or there was none yet), and a server is up.
+  // The last connection attempt succeeded (or none was made yet), and a server is up.
   bool is_live() { return reachable.load() && !servers.up().empty(); }
 
   // The slots that are divided among the servers; in shadow mode, in which requests exceed them, so
-  // many that none lacks room.
+  // many that no server lacks room.
   std::uint32_t divided_slots() const {
     const bool is_shadow = config.overload.mode == config::Mode::shadow;
     return is_shadow ? std::numeric_limits<std::uint32_t>::max() : gate.limit_of_all();
@@ -90,11 +90,11 @@ struct Upstream {
   std::vector<std::unique_ptr<overload::TenantShard>> tenant_shards;  // likewise
   // Cleared by a request that could connect to no server, set by the next successful connection.
   std::atomic<bool> reachable{true};
-  JobsByRank running_jobs;  // those that have a slot
-  JobsByRank held_jobs;     // those that their route's rate lets wait for none yet
-  // Circuits not closed, over all servers and workers.
+  JobsByRank running_jobs;  // jobs that have a slot
+  JobsByRank held_jobs;     // jobs that their route's rate does not let wait for a slot yet
+  // Circuits that are not closed, over all servers and workers.
   std::atomic<std::uint32_t> open_circuits{0};
-  std::atomic<std::uint32_t> refused{0};  // requests, for want of room; only grows, and may wrap
+  std::atomic<std::uint32_t> refused{0};  // requests, for lack of room; only grows, and may wrap
 
  private:
   void adopt(const Upstream& former);

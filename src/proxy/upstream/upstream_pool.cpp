@@ -52,10 +52,10 @@ void UpstreamConnection::close_idle() {
 }
 
 void UpstreamConnection::on_idle_readable() {
-  // The callback may have been queued for the exchange that uses the connection by now.
+  // The callback may be stale: an exchange may already be using the connection again.
   if (!idle_) return;
   char stray;
-  // The callback may be stale: queued before the exchange read its response to the end.
+  // The callback may be stale: queued before the exchange had read its response to the end.
   if (receive({&stray, 1}).status == IoResult::Status::would_block) {
     await_idle();
     return;
@@ -74,7 +74,7 @@ UpstreamPtr UpstreamPool::take(std::size_t server, Duration max_idle, TimePoint 
     return now - one.idle_since_ < max_idle;
   };
   while (!idle.empty() && is_fresh(idle.back())) {
-    // The one idle longest, if the last one has been so only since the loop's last look.
+    // The one idle longest, if the last one has become idle only since the loop's last look.
     const bool is_last_unseen = loop_.looks() == idle.back().looks_when_idle_;
     UpstreamPtr connection =
         is_last_unseen && is_fresh(idle.front()) ? &idle.front() : &idle.back();

@@ -1,15 +1,15 @@
 // One worker's keep-alive connections to one upstream, most recently used first.
 //
-// Bytes that no request asked for would be taken for the response to the next request: another
-// client's. They mostly follow a response closely. So a connection is used again once the loop has
-// looked at it since its response and found nothing, as in NGINX and HAProxy; if none is there that
-// it has looked at, the connection itself is asked, which costs a system call.
+// Bytes that no request asked for would be taken for the response to the next request, which is
+// another client's. They usually follow closely after a response. So a connection is used again
+// once the loop has looked at it since its response and found nothing, as in NGINX and HAProxy; if
+// there is none that it has looked at, the connection itself is checked, which costs a system call.
 //
 // Idle connections are watched for input: end-of-file, a reset or stray bytes remove one from the
 // pool at once. Over all workers at most `idle_connections` are idle, and busy + idle never exceed
 // concurrency + workers x servers: idle sockets must not occupy all threads of a backend that has
-// one per connection. Where the limit is found, none is kept beyond what the most slots of the last
-// ten seconds need, and those spare ones. Worker thread only, except ConnectionBudget.
+// one per connection. With an automatic limit, none is kept beyond what the most slots of the last
+// ten seconds need, plus those spare ones. Worker thread only, except ConnectionBudget.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -37,7 +37,7 @@ class UpstreamConnection final : public Stream, public UpstreamIdleHook {
  public:
   // Takes over one unit of the pool's budget, acquired by the caller; retire() or the destructor
   // releases it. Counts as in flight at its server while not idle.
-  // `address`: which of the server's.
+  // `address`: index of the server's address.
   UpstreamConnection(EventLoop& loop, UpstreamPool& pool, std::size_t server, int descriptor,
                      bool is_connected, std::size_t address = 0);
 
@@ -45,7 +45,7 @@ class UpstreamConnection final : public Stream, public UpstreamIdleHook {
   std::size_t server() const { return server_; }
   std::size_t address() const { return address_; }
   // Detaches from the pool: releases the budget and the in-flight count, but stays open. For
-  // connections that outlive their request (tunnels, event streams). Not to be given back.
+  // connections that outlive their request (tunnels, event streams). Not for give_back().
   void leave_pool();
   // Closes the connection and releases the budget at once; callbacks may still be pending.
   void retire();
@@ -62,7 +62,7 @@ class UpstreamConnection final : public Stream, public UpstreamIdleHook {
   observe::WorkerGauges& gauges_;
   std::size_t server_;
   std::size_t address_;
-  resilience::InFlightCounts::Trial trial_ = 0;  // while not idle: in which it was sent
+  resilience::InFlightCounts::Trial trial_ = 0;  // while not idle: the trial in which it was sent
   TimePoint idle_since_{};
   std::uint64_t looks_when_idle_ = 0;  // see EventLoop
   bool idle_ = false;
@@ -84,12 +84,12 @@ class UpstreamPool {
   UpstreamPool(const UpstreamPool&) = delete;
   UpstreamPool& operator=(const UpstreamPool&) = delete;
 
-  // An idle connection to `server` that has been so for less than `max_idle`; or null.
+  // An idle connection to `server` that has been idle for less than `max_idle`; or null.
   UpstreamPtr take(std::size_t server, Duration max_idle, TimePoint now);
   // Keeps a connection whose exchange ended cleanly, or closes it if the idle limit is reached or
-  // more are open than are needed.
+  // more connections are open than are needed.
   void give_back(UpstreamPtr connection, TimePoint now);
-  // Before another one is opened: if as many as are needed are open, one that is idle goes.
+  // Call it before another one is opened: if as many as are needed are open, closes an idle one.
   void make_room();
   // Frees budget by closing the connection idle longest. False: none is idle on this worker.
   bool close_one();
@@ -104,7 +104,7 @@ class UpstreamPool {
 
  private:
   friend class UpstreamConnection;
-  // Of one server, least recently used first. They are open, so they keep themselves alive.
+  // To one server, least recently used first. They are open, so they keep themselves alive.
   using Idle =
       boost::intrusive::list<UpstreamConnection, boost::intrusive::constant_time_size<false>>;
 

@@ -1,10 +1,10 @@
-// What the listener and the workers tell each other while accepting is held up for want of room:
-// how many connections wait to be accepted, how many of the workers' are about to end for these,
-// and that a client connection has ended, which resumes accepting.
+// Shared by the listener and the workers while accepting is blocked for lack of room: how many
+// connections wait to be accepted, how many open ones are about to end to make room for them, and
+// that a client connection has ended, which resumes accepting.
 //
-// The listener calls wait() and then counts the connections again; a worker counts one less and
-// then calls connection_closed(). All of this is sequentially consistent, so at least one of the
-// two sees what the other did and no wake-up is lost.
+// The listener calls wait() and then counts the connections again; a worker decrements its count
+// and then calls connection_closed(). All of this is sequentially consistent, so at least one of
+// the two sees what the other did and no wake-up is lost.
 #pragma once
 
 #include <atomic>
@@ -17,24 +17,24 @@ namespace spillway::proxy {
 class AcceptResume {
  public:
   // Sets the function that connection_closed() calls, on its caller's thread, once for each wait().
-  // Before other threads run.
+  // To be called before other threads run.
   void on_connection_closed(std::function<void()> resume) { resume_ = std::move(resume); }
 
   // Thread-safe:
-  // So many connections, at least one, wait to be accepted and cannot be.
+  // That many connections, at least one, wait to be accepted and cannot be.
   void wait(std::uint32_t newcomers) {
     newcomers_.store(newcomers, std::memory_order_relaxed);
     is_waiting_.store(true);
   }
-  // False: there was no wait(), or it has ended.
+  // False: there was no wait(), or it is over.
   bool stop_waiting() { return is_waiting_.exchange(false); }
   void none_waits() { newcomers_.store(0, std::memory_order_relaxed); }
 
-  // Of the newcomers some have no place promised to them.
+  // Some of the newcomers have no place promised to them.
   bool needs_room() const {
     return promised_.load(std::memory_order_relaxed) < newcomers_.load(std::memory_order_relaxed);
   }
-  // One connection is about to end for a newcomer. False: enough are.
+  // One connection is about to end to make room for a newcomer. False: enough are.
   bool promise_place() {
     std::uint32_t promised = promised_.load(std::memory_order_relaxed);
     while (promised < newcomers_.load(std::memory_order_relaxed)) {
@@ -43,17 +43,17 @@ class AcceptResume {
     }
     return false;
   }
-  // It takes too long, so that another one may end in its place.
+  // Its end takes too long, so another one may end instead.
   void withdraw_promise() { promised_.fetch_sub(1, std::memory_order_relaxed); }
-  // `was_promised`: it ended for a newcomer, which is accepted soon.
+  // `was_promised`: it ended for a newcomer, which will soon be accepted.
   void connection_closed(bool was_promised) {
     if (was_promised) keep_promise();
     if (is_waiting_.load() && stop_waiting()) resume_();
   }
 
  private:
-  // The newcomer counts no more, although the listener has not counted anew: otherwise another
-  // connection would end for it until then.
+  // The newcomer no longer counts, although the listener has not counted again yet: otherwise
+  // another connection would end for it in the meantime.
   void keep_promise() {
     std::uint32_t newcomers = newcomers_.load(std::memory_order_relaxed);
     while (newcomers > 0 &&

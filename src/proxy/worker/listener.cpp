@@ -59,8 +59,8 @@ void reset(int descriptor) {
   ::close(descriptor);
 }
 
-// How many connections wait to be accepted. Linux tells it for a listening socket in the place of
-// the unacknowledged segments (tcp_get_info()).
+// How many connections wait to be accepted. For a listening socket Linux returns it in the field
+// for the unacknowledged segments (tcp_get_info()).
 std::uint32_t count_newcomers(int listening) {
   pollfd one{listening, POLLIN, 0};
   if (::poll(&one, 1, 0) <= 0) return 0;
@@ -113,13 +113,13 @@ void Listener::on_clients() {
   await_clients();
 }
 
-// Until a connection has ended; but more clients may come, and descriptors of others than clients
-// become free.
+// Pauses until a connection has ended, or for kPause: more clients may come, and descriptors not
+// used by clients may become free.
 void Listener::pause(Next why, std::uint32_t newcomers) {
   begin_pause(why);
   pause_timer_.set(Clock::now() + kPause);
   resume().wait(newcomers);
-  // Counts again after wait(): a connection may have ended since the cap was found reached.
+  // Counts again after wait(): a connection may have ended since the cap was reached.
   if (why == Next::at_cap) resume_below_cap();
 }
 
@@ -175,8 +175,8 @@ Listener::Next Listener::accept_one(Worker& worker) {
   return Next::accept;
 }
 
-// Connections are counted by address even without a cap, so that a cap that comes with a reload
-// includes those that are open already.
+// Connections are counted by address even without a cap, so that a cap set by a reload includes
+// those that are already open.
 void Listener::admit(int descriptor, const ClientInfo& client, Worker& worker) {
   if (client.trusted()) return worker.adopt(descriptor, client, {});
   const auto& limits = workers_.front()->newest_generation().config().limits;

@@ -1,11 +1,11 @@
 // Accepts connections with an Asio acceptor on the first worker's loop and hands each to the worker
-// with the fewest that keeps up (next_worker).
+// with the fewest connections among those that keep up (next_worker).
 //
 // Accepting pauses while clients wait and the connection cap is reached, or no descriptors are
 // left: until a connection ends, and for 50 ms at a time. Meanwhile these clients stay in the
-// backlog, and the workers' sweeps see to it that as many connections end, idle ones first. A
-// connection from an address that already has limits.connections_per_address is closed at once with
-// a reset: that costs one accept(2) and leaves no socket in TIME_WAIT.
+// backlog, and the workers' sweeps make as many connections end, idle ones first. A connection from
+// an address that already has limits.connections_per_address is closed at once with a reset: that
+// costs one accept(2) and leaves no socket in TIME_WAIT.
 #pragma once
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -33,10 +33,10 @@ class Worker;
 
 class Listener {
  public:
-  // Binds and listens; throws std::runtime_error naming the address when it cannot.
+  // Binds and listens; throws std::runtime_error naming the address if it cannot.
   Listener(const config::Listen& address, std::uint32_t most_connections,
            std::vector<std::unique_ptr<Worker>>& workers);
-  ~Listener();  // while the loop does not run
+  ~Listener();  // only while the loop does not run
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
@@ -53,7 +53,7 @@ class Listener {
 
  private:
   static constexpr Milliseconds kPause{50};
-  // Connections accepted before the loop's other events are served.
+  // Connections accepted before the loop's other events are handled.
   static constexpr int kAcceptsInARow = 256;
 
   using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, EventLoop::Executor>;
@@ -73,7 +73,7 @@ class Listener {
   void refuse(int descriptor, const ClientInfo& client, std::uint32_t cap);
 
   std::vector<std::unique_ptr<Worker>>& workers_;
-  std::vector<WorkerLoad> loads_;  // of the workers, for each connection anew
+  std::vector<WorkerLoad> loads_;  // of the workers, filled again for each connection
   EventLoop& loop_;
   LoopTimer pause_timer_;
   Acceptor acceptor_;

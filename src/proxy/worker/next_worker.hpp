@@ -1,7 +1,7 @@
-// Which worker gets the next client connection: of those that keep up the one with the fewest.
+// Chooses the worker for a new connection: of those that keep up, the one with the fewest.
 //
-// A connection stays with its worker for as long as it lasts. If the number alone counted, a worker
-// whose connections ask for more than it can do would get as many new ones as one that is idle.
+// A connection stays with its worker until it ends. If only the number counted, a worker whose
+// connections demand more than it can handle would get as many new ones as an idle worker.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@ struct WorkerLoad {
   Duration lag{0};  // of its event loop
 };
 
-// A worker does not keep up that lags by so much more than the one that lags least.
+// A worker does not keep up if its lag exceeds the smallest lag by more than this.
 inline constexpr Milliseconds kBehind{100};
 
-// Of at least one; among equals the first.
+// `workers` must not be empty; of equal ones the first is chosen.
 inline std::size_t next_worker(std::span<const WorkerLoad> workers) {
   const Duration most = std::ranges::min(workers, {}, &WorkerLoad::lag).lag + kBehind;
   std::size_t next = workers.size();

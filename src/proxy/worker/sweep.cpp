@@ -8,19 +8,19 @@ namespace spillway::proxy {
 
 namespace {
 // During a drain idle connections stay open for this long: a request that is already on its way is
-// answered, with `Connection: close`, instead of reset.
+// then answered, with `Connection: close`, and not reset.
 constexpr Milliseconds kDrainGrace{1000};
-// While clients wait to be accepted one connection in so many gives way a pass at most.
+// While clients wait to be accepted, at most one in this many connections gives way per pass.
 constexpr std::int64_t kOneInSoMany = 64;
-// A connection is about to end for another client, but its response takes so long that one more may
-// end.
+// A connection is about to end for another client, but if its response takes longer than this, one
+// more may end.
 constexpr Milliseconds kSlowToEnd{1000};
 constexpr std::size_t kPassesInABurst = 4;
-// For so long only those connections end with their next response on which no other request has
-// come.
+// For this long, only connections on which no other request has come end with their next
+// response.
 constexpr Milliseconds kSparesPipelined{1000};
-// For so long one that has had no response counts as let in lately. Longer ones, such as the
-// request of a long poll, do not keep others out.
+// For this long, a connection that has had no response counts as recently let in. Longer waits,
+// such as those of a long poll, do not keep others out.
 constexpr Milliseconds kOnTrial{10'000};
 constexpr std::uint32_t kSweepsASecond = 20;
 
@@ -28,7 +28,7 @@ bool is_on_trial(const ClientConnection& client, TimePoint now) {
   return !client.is_served() && now - client.accepted_at() < kOnTrial;
 }
 
-// For how long this thread has run.
+// CPU time of this thread.
 Duration time_on_core() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -55,7 +55,7 @@ void Sweep::on_timer() {
   const TimePoint now = Clock::now();
   heartbeat_.beat();
   lag_.record(now - due_, services_.loop.oldest_wait(now), now);
-  // After a stall the missed firings are skipped.
+  // After a stall, the missed firings are skipped.
   if (now - due_ > overload::LoopLag::kPeriod) due_ = now;
   for (LocalGeneration& local : lists_.generations) {
     for (Upstream& upstream : local.shared()->upstreams) upstream.gate.expire(now);
@@ -72,8 +72,8 @@ void Sweep::on_timer() {
   arm();
 }
 
-// Shadow mode: what the gates made of requests since the last pass. A request that is still under
-// way tells itself that it would have been refused.
+// Shadow mode: counts what the gates decided about requests since the last pass. A request that is
+// still in progress itself records that it would have been refused.
 void Sweep::count_ghosts(LocalGeneration& local) {
   for (std::size_t n = 0; n < local.shared()->upstreams.size(); ++n) {
     const auto id = static_cast<UpstreamId>(n);
@@ -111,7 +111,7 @@ void Sweep::sweep(TimePoint now) {
   if (++sweeps_ % kSweepsASecond == 0) services_.owner.give_back_memory();
 }
 
-// Copies the lists: a wake may end the object woken, but no other.
+// Copies the lists: waking an object may end it, but no other object.
 void Sweep::gather() {
   swept_.clear();
   for (Swept& session : lists_.sessions) swept_.push_back(&session);
@@ -125,8 +125,8 @@ void Sweep::end_requests_of(const Generation& generation) {
   gather();
   std::erase_if(swept_, [&](const Swept* swept) { return !swept->keeps_to(generation); });
   for (Swept* swept : swept_) swept->end_early();
-  // Those whose upstream may be at work on the request have left an abandoned call, which keeps to
-  // the generation too.
+  // Requests that the upstream may still be working on have left an abandoned call, which also
+  // keeps to the generation.
   swept_.clear();
   for (Swept& call : lists_.abandoned)
     if (call.keeps_to(generation)) swept_.push_back(&call);
@@ -157,7 +157,7 @@ void Sweep::wake_late(TimePoint now) {
   for (Tunnel* tunnel : tunnels_) tunnel->wake_if_late(now);
 }
 
-// Looks at the clients for which slots wait, while others wait for these.
+// Checks the clients that slots wait for, while other requests wait for these slots.
 void Sweep::watch_slots(TimePoint now) {
   swept_.clear();
   for (Http1Session& session : lists_.sessions)
@@ -165,7 +165,7 @@ void Sweep::watch_slots(TimePoint now) {
   for (Swept* session : swept_) session->wake_if_late(now);
 }
 
-// One poll(2) over all clients that wait for a response. POLLRDHUP is reported even behind unread
+// One poll(2) over all clients that wait for a response. POLLRDHUP is reported even after unread
 // pipelined bytes, where MSG_PEEK would not see it.
 void Sweep::wake_abandoned() {
   watched_.clear();
@@ -182,7 +182,7 @@ void Sweep::wake_abandoned() {
   }
 }
 
-// A tunnel sees a reset when it reads. One poll(2) covers those that do not read from a side now.
+// A tunnel sees a reset when it reads. One poll(2) covers tunnels that do not read from a side now.
 void Sweep::break_tunnels() {
   tunnels_.clear();
   polled_.clear();
@@ -229,7 +229,7 @@ void Sweep::publish_ages(TimePoint now) {
   }
 }
 
-// Of connections that should have ended for a client that waits, and whose responses take long.
+// For connections that should have ended for a waiting client, but whose responses take long.
 void Sweep::withdraw_promises(TimePoint now) {
   for (Http1Session& session : lists_.sessions) {
     ClientConnection* const client = session.connection();
@@ -244,12 +244,12 @@ std::size_t Sweep::most_giving_way() const {
   return static_cast<std::size_t>(1 + services_.gauges.client_connections.value() / kOneInSoMany);
 }
 
-// `giving_way`: how many may give way, and then how many more.
+// `giving_way`: how many may give way; afterwards, how many more may.
 void Sweep::close_idle(TimePoint now, std::size_t& giving_way) {
   const Milliseconds idle_timeout =
       services_.owner.newest_generation().config().limits.idle_timeout;
-  // Least recently used first: stops at the first one to keep. What has sent a request that waits
-  // for its turn is not idle.
+  // Least recently used first: stops at the first one to keep. A connection with a request that
+  // waits for its turn is not idle.
   for (auto next = lists_.idle_clients.begin(); next != lists_.idle_clients.end();) {
     auto& client = static_cast<ClientConnection&>(*next++);
     if (client.has_event()) continue;
@@ -269,8 +269,8 @@ void Sweep::close_idle(TimePoint now, std::size_t& giving_way) {
   }
 }
 
-// Ends silent sessions: those whose clients lose least, of these the longest silent ones. One that
-// is about to end for another client, and lingers, is left to it.
+// Ends silent sessions: those whose clients lose least, of these the ones that have been silent
+// longest. Skips those that are already about to end for another client, and linger.
 void Sweep::end_silent(TimePoint now, std::size_t& giving_way) {
   if (giving_way == 0) return;
   silent_.clear();
@@ -293,14 +293,14 @@ void Sweep::end_silent(TimePoint now, std::size_t& giving_way) {
   }
 }
 
-// Too few are idle or silent: others end with their next response, whichever come first, as many as
-// wait. Where more clients ask than there are places one that has just come passes its place on
-// with its first response, so that a newcomer waits for a few of them and not for a client that
-// keeps one between its requests.
+// Too few are idle or silent: other connections end with their next response, in the order in which
+// they respond, one for each waiting client. If more clients ask than there are places, a new
+// connection passes on its place with its first response, so that a newcomer waits for a few of
+// these and not for a client that keeps its connection between requests.
 //
-// Those let in may never have a response, since they ask for nothing, or have it late, from a slow
-// route. Served connections make room for no more of these at a time than for a burst: so a flood
-// of them takes no more places, even where each of them gets a slot.
+// New connections may never get a response, since they send no request, or get it late, from a slow
+// route. Served connections make room for no more of these at a time than for a burst, so that a
+// flood of them takes no more places, even if each of them gets a slot.
 void Sweep::take_turns(TimePoint now, std::size_t giving_way) {
   if (giving_way == 0 || !services_.owner.needs_room()) {
     turns_ = {};
@@ -312,7 +312,7 @@ void Sweep::take_turns(TimePoint now, std::size_t giving_way) {
   for (const Http1Session& session : lists_.sessions) {
     const ClientConnection* const client = session.connection();
     if (client == nullptr) continue;
-    const bool is_leaving = client->gives_way_since() != kNever;  // another comes in its place
+    const bool is_leaving = client->gives_way_since() != kNever;  // another one takes its place
     if (is_leaving || is_on_trial(*client, now)) ++on_trial;
   }
   const std::size_t burst = kPassesInABurst * most_giving_way();
@@ -324,11 +324,11 @@ bool Sweep::ends_with_response(ClientConnection& client, bool has_next) {
   const bool is_on_trial = proxy::is_on_trial(client, now);
   if (turns_.may_leave == 0 && !is_on_trial) return false;
   // A client that pipelines has to send its next request again (RFC 9112 section 9.6). So it is
-  // spared as long as others are enough, but no longer: it may always have another one.
+  // spared while other connections are enough, but not longer: it may always have a next request.
   const bool spares_pipelined = now - turns_.too_few_since < kSparesPipelined;
   if (spares_pipelined && (has_next || client.has_input())) return false;
   if (!services_.owner.give_way(client)) return false;
-  if (!is_on_trial) --turns_.may_leave;  // else the one that comes takes its place
+  if (!is_on_trial) --turns_.may_leave;  // otherwise the newcomer takes its place on trial
   return true;
 }
 

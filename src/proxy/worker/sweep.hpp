@@ -1,12 +1,12 @@
 // A worker's periodic passes, which replace a timer per operation.
 //
-// Every 10 ms: measures the event-loop lag (how late its own timer fires, and for how long the
-// oldest new request has waited), expires waiters at the gates, resumes exchanges whose pause
-// before a retry is over, looks at clients for whose slots others wait. Every 50 ms: ends waits
-// past their deadline, detects clients that left, closes connections idle for longer than
-// idle_timeout_ms. While clients wait to be accepted it closes as many of the idle connections, or
-// of those whose clients are silent (silence.hpp); if these are too few, lets connections end with
-// their next response. Every second: frees what a burst has left in the pools.
+// Every 10 ms: measures the event-loop lag (how late its own timer fires, and how long the oldest
+// new request has waited), expires waiters at the gates, resumes exchanges whose pause before a
+// retry is over, checks clients that hold slots for which others wait. Every 50 ms: ends waits past
+// their deadline, detects clients that left, closes connections idle for longer than
+// idle_timeout_ms. While clients wait to be accepted it closes as many idle connections, or
+// connections of silent clients (silence.hpp); if these are too few, lets connections end with
+// their next response. Every second: frees memory that a burst has left in the pools.
 #pragma once
 
 #include <poll.h>
@@ -43,7 +43,7 @@ struct SweptLists {
   List<AbandonedCall> abandoned;
   List<VisitorStream> visitor_streams;
   List<Tunnel> tunnels;
-  List<LocalGeneration> generations;  // pinned by requests, the newest last
+  List<LocalGeneration> generations;  // pinned by requests, newest last
 };
 
 class Sweep {
@@ -51,17 +51,17 @@ class Sweep {
   Sweep(Services& services, SweptLists& lists);
 
   void start();
-  // What start() has done every 50 ms, at this time.
+  // The pass that start() repeats every 50 ms, at this time.
   void sweep(TimePoint now);
   void begin_drain(TimePoint now) { drain_began_ = now; }
-  // Ends the requests pinned to that generation. Only its address is used.
+  // Ends the requests pinned to that generation. Uses only its address.
   void end_requests_of(const Generation& generation);
   // Their lease is lost: ends the attempts of all jobs.
   void abort_jobs();
-  // Gives jobs back: all, whose upstream requests are closed, or those that have no slot yet.
+  // Gives jobs back: all of them, closing their upstream requests, or those that have no slot yet.
   void give_back_jobs(bool all);
   const Heartbeat& heartbeat() const { return heartbeat_; }
-  // As Owner::ends_with_response().
+  // Like Owner::ends_with_response().
   bool ends_with_response(ClientConnection& client, bool has_next);
 
  private:
@@ -94,14 +94,14 @@ class Sweep {
   TimePoint drain_began_{};
   std::uint32_t sweeps_ = 0;
   struct Turns {
-    // So many served connections may end with their next response before the next pass. Those that
-    // have had no response yet end with it without that.
+    // This many served connections may end with their next response before the next pass. New ones
+    // without a response yet end with it regardless of this.
     std::size_t may_leave = 0;
-    // Since then too few gave way in each pass.
+    // Since when too few have given way in each pass.
     TimePoint too_few_since = kNever;
   };
   Turns turns_;
-  // Reused by each pass:
+  // Reused in each pass:
   std::vector<pollfd> polled_;
   std::vector<Swept*> swept_;
   std::vector<Swept*> watched_;

@@ -20,7 +20,7 @@ constexpr std::size_t kSmallBlock = 16 * 1024;
 constexpr std::size_t kLargeBlock = 64 * 1024;
 static_assert(kSmallBlock >= http::kProblemRoom, "a response of our own always fits");
 
-// Room for the largest head and all that rewriting adds to it.
+// Room for the largest head and everything that rewriting adds to it.
 std::size_t large_block(const config::Config& config) {
   return std::max<std::size_t>(kLargeBlock, config.limits.header_bytes + http::kRewriteRoom);
 }
@@ -39,7 +39,7 @@ class Descriptor {
   int descriptor_;
 };
 
-// An object that the worker has started has ended.
+// Destroys an object that the worker has started and that has ended.
 template <class T>
 void dispose(SweptLists::List<T>& list, T& object) {
   list.erase_and_dispose(list.iterator_to(object), std::default_delete<T>());
@@ -81,7 +81,7 @@ Worker::Worker(std::size_t number, const Shared& shared, std::shared_ptr<Generat
   spare_sessions_.reserve(kSpareSessions);
 }
 
-// What is posted refers to members that end before the loop does.
+// Posted functions refer to members that are destroyed before the loop.
 Worker::~Worker() { loop_.discard(); }
 
 void Worker::run() {
@@ -121,7 +121,7 @@ void Worker::begin_drain() {
   loop_.post([this] {
     services_.draining = true;
     sweep_.begin_drain(Clock::now());
-    sweep_.give_back_jobs(false);  // those that run may end
+    sweep_.give_back_jobs(false);  // running ones may end by themselves
   });
 }
 
@@ -193,7 +193,7 @@ void Worker::give_way_no_more(ClientConnection& client) {
   shared_.accept_resume.withdraw_promise();
 }
 
-// Given back by keep().
+// keep() returns it.
 Http1Session& Worker::take_session() {
   std::unique_ptr<Http1Session> session;
   if (spare_sessions_.empty()) {
@@ -235,7 +235,7 @@ void Worker::end(Owned& object) {
   }
 }
 
-// For another connection, unless there are enough.
+// Keeps it for another connection, unless there are enough.
 void Worker::keep(Http1Session& session) {
   swept_.sessions.erase(swept_.sessions.iterator_to(session));
   std::unique_ptr<Http1Session> owned(&session);
@@ -247,7 +247,7 @@ void Worker::give_back_memory() {
   spare_sessions_.resize(spare_sessions_.size() - surplus);
   freed_ += surplus * sizeof(Http1Session) + FramePool::trim() + services_.small_blocks.trim() +
             services_.large_blocks.trim();
-  // The allocator would keep it for this process. Seldom: it looks through all of the heap.
+  // The allocator would keep the memory for this process. Done rarely: it scans the whole heap.
   const TimePoint now = Clock::now();
   if (freed_ < kWorthGivingBack || now < gives_back_from_) return;
   ::malloc_trim(0);

@@ -1,5 +1,5 @@
-// One event loop on one thread, and all that its requests use without synchronisation: connections,
-// buffers, upstream pools, admission plans, counters, random numbers.
+// One event loop on one thread, and everything that its requests use without synchronisation:
+// connections, buffers, upstream pools, admission plans, counters, random numbers.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class Worker final : Owner {
     TunnelPermits& tunnel_permits;
     TempSpace& temp_space;
     AcceptResume& accept_resume;
-    JobQueue* jobs;  // null: there is no store for them
+    JobQueue* jobs;  // null: there is no store for jobs
   };
 
   // Starts with `generation`, whose `metrics` has an entry for this worker.
@@ -51,8 +51,8 @@ class Worker final : Owner {
 
   // Serves until stop(); call it on the worker's own thread.
   void run();
-  // After all workers have stopped: ends every session and upstream connection. What was under
-  // way, an event stream counting as a tunnel:
+  // After all workers have stopped: ends every session and upstream connection. Returns the number
+  // that was in progress; an event stream counts as a tunnel:
   struct CutOff {
     std::size_t requests = 0;
     std::size_t tunnels = 0;
@@ -75,7 +75,7 @@ class Worker final : Owner {
   void run_job(jobs::LeasedJob job, store::Epoch epoch);
   // The lease is lost: ends the upstream requests of all jobs.
   void abort_jobs();
-  // Closes their upstream requests and gives them back; none begins any more. Calls `done` on the
+  // Closes their upstream requests and gives them back; no more jobs begin. Calls `done` on the
   // worker's thread.
   void give_back_jobs(std::function<void()> done);
   std::uint32_t connections() const { return connections_.load(); }
@@ -121,13 +121,13 @@ class Worker final : Owner {
   Shared shared_;
   std::shared_ptr<observe::WorkerGauges> gauges_;
   std::atomic<std::uint32_t> connections_{0};
-  EventLoop loop_;  // its destructor releases the last connections
+  EventLoop loop_;  // destroying it releases the last connections
   Services services_;
   LocalGenerationPtr newest_;
   SweptLists swept_;
   std::vector<std::unique_ptr<Http1Session>> spare_sessions_;
   LowWater least_spare_sessions_;
-  std::size_t freed_ = 0;  // and not given back
+  std::size_t freed_ = 0;  // bytes not yet returned to the system
   TimePoint gives_back_from_{};
   const http::HeadLimits head_limits_;
   Sweep sweep_;

@@ -14,7 +14,7 @@ Admission::Admission(Services& services, const RequestContext& request, Parking&
 }
 
 Admission::~Admission() {
-  // Queued only if the worker has ended: otherwise a request waits for its ticket.
+  // Still queued only if the worker has ended: otherwise a request waits for its ticket.
   if (ticket_.state == dispatch::Waiter::State::queued) gate().cancel(ticket_, services_.now());
   if (shadow_.ghost != nullptr) gate().leave_shadow(*shadow_.ghost, false, services_.now());
 }
@@ -32,7 +32,7 @@ void Admission::decide() {
 }
 
 // Draws the same random numbers as decide(): a request that was allowed is refused only if the
-// share to be refused has grown. Its tenant's budget has counted it already.
+// share to be refused has grown. The budget of its tenant has already counted it.
 bool Admission::decide_again() {
   const overload::AdmissionPlan& plan = request_.generation->plan(request_.classification.upstream);
   const bool is_normal = plan.state() == State::normal && record_.state == State::normal;
@@ -43,7 +43,7 @@ bool Admission::decide_again() {
   return true;
 }
 
-// `budget`: that of its tenant. Null: it has none, or the budget has counted the request already.
+// `budget`: of its tenant. Null: it has none, or the budget has already counted the request.
 void Admission::judge(overload::TenantBudget* budget, TimePoint now) {
   const traffic::Classification& classification = request_.classification;
   const overload::AdmissionPlan& plan = request_.generation->plan(classification.upstream);
@@ -113,7 +113,7 @@ void Admission::degrade_for(Reason reason, config::DegradeMode mode) {
   verdict_.reason = record_.reason = reason;
 }
 
-// Decisions know tenants by ids; /state shows names.
+// Decisions identify tenants by id; /state shows names.
 void Admission::name_heavy_tenant(const overload::AdmissionPlan& plan) {
   const traffic::Tenant& tenant = request_.classification.tenant;
   if (plan.tenants()->of(request_.classification.traffic_class).chance(tenant.id) == 0) return;
@@ -153,7 +153,7 @@ dispatch::Terms Admission::terms(Duration spent, TimePoint now) const {
   return terms;
 }
 
-// For a slot that no client's request wants.
+// The terms for a slot that no client's request wants.
 dispatch::Terms Admission::background_terms(TimePoint now) const {
   dispatch::Terms its = terms(Duration{0}, now);
   its.in_background = true;
@@ -351,7 +351,7 @@ Slot Admission::abandon_slot(TimePoint now) {
 std::optional<Fault> Admission::enter_shadow(Duration spent) {
   leave_shadow(false);
   const RouteId route = request_.classification.route;
-  if (shadow_.is_refused) {  // before the gate
+  if (shadow_.is_refused) {  // refused before the gate
     shadow_.ghost = gate().pass_shadow(route, dispatched_);
     return std::nullopt;
   }
@@ -366,8 +366,8 @@ std::optional<Fault> Admission::enter_shadow(Duration spent) {
   return std::nullopt;
 }
 
-// The request lets its ghost go, which stays at the gate for as long as enforcing would have kept
-// the request there. What becomes of the ghost later is counted by the sweep.
+// The request releases its ghost, which stays at the gate for as long as enforcing would have kept
+// the request there. The sweep counts how the ghost ends later.
 void Admission::leave_shadow(bool served) {
   if (shadow_.ghost == nullptr) return;
   const TimePoint now = services_.now();
@@ -382,7 +382,7 @@ void Admission::leave_shadow(bool served) {
 
 const overload::DecisionRecord& Admission::complete_record() {
   record_.wait = waited_;
-  if (record_.deadline == kNever)  // it never came to the gate
+  if (record_.deadline == kNever)  // it never reached the gate
     record_.deadline = request_.classification.wait_until(Duration{0});
   record_.limit = gate().limit();
   return record_;

@@ -9,8 +9,8 @@ void Deadlines::start(const RequestContext& request, const Admission& admission)
   response_due_ =
       std::min(request.due,
                settings.total_timeout ? admission.dispatched() + *settings.total_timeout : kNever);
-  // Where late requests are served all the same a deadline only tags them, shadow mode ends no
-  // request, and no client waits for one in the background.
+  // If late requests are served anyway, a deadline only tags them; shadow mode ends no request; and
+  // no client waits for a request in the background.
   const bool is_enforced = settings.dispatch.late == config::Late::drop && !request.is_shadow() &&
                            !request.is_in_background();
   response_deadline_ =

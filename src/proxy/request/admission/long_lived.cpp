@@ -7,9 +7,9 @@ namespace spillway::proxy {
 
 namespace {
 
-// Events come every 15 s at least, so a client that has vanished without a word is gone from the
-// counts 75 s later at most, and a visitor no longer seems to be there. A phone that is out of
-// reach for less goes on.
+// Events are sent at least every 15 s, so a client that has silently vanished is no longer counted
+// 75 s later at the latest, and its visitor no longer counts as present. A phone that is offline
+// for less than that keeps its stream.
 constexpr Milliseconds kUntaken{60'000};
 
 bool is_event_stream_type(std::string_view type) {

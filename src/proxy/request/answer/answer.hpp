@@ -1,4 +1,4 @@
-// What answers a request.
+// The kinds of answers to a request.
 #pragma once
 
 #include <variant>
@@ -11,12 +11,12 @@ struct UpstreamResponse {};  // its head has been read
 struct ProtocolSwitch {};    // the upstream's 101; becomes a tunnel
 struct CachedResponse {};    // held by the cache lookup
 struct RouteFallback {};     // the route's fallback response
-struct DeferredRequest {};   // written down, to be forwarded later: 202
-struct JobReport {};         // on a job, held by the job resource
-struct JobEvents {};         // the changes of a job's state, as they come
-struct WaitingPage {};       // its visitor is to wait, held by the entrance
-struct WaitingReport {};     // on a visitor's place, held by the waiting resource
-struct WaitingEvents {};     // the changes of it, as they come
+struct DeferredRequest {};   // stored, to be forwarded later: 202
+struct JobReport {};         // about a job, held by the job resource
+struct JobEvents {};         // the changes of a job's state, as events
+struct WaitingPage {};       // makes its visitor wait; held by the entrance
+struct WaitingReport {};     // about a visitor's place, held by the waiting resource
+struct WaitingEvents {};     // the changes of that place, as events
 // A Fault (fault.hpp) becomes a problem response, or closes the connection without one.
 
 using Answer =
@@ -34,7 +34,7 @@ struct Overloads : Functions... {
   using Functions::operator()...;
 };
 
-// Calls the function for the answer's kind. It compiles only if each kind has one.
+// Calls the function for the answer's kind. Compiles only if there is one for each kind.
 template <class... Functions>
 auto by_kind(const Answer& answer, Functions... functions) {
   return std::visit(Overloads<Functions...>{functions...}, answer);

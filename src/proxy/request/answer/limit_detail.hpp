@@ -1,5 +1,5 @@
-// The sentence of a fault that names the configured limit, and its value, which the request
-// exceeds.
+// A fault's sentence that names the configured limit which the request exceeds, and the value of
+// that limit.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace spillway::proxy {
 
-// Empty: it exceeds none that can be configured.
+// Empty if it exceeds no configurable limit.
 inline std::string limit_detail(const Fault& fault, const config::Limits& limits) {
   const auto above = [](std::string_view what, std::uint64_t limit, std::string_view key) {
     return std::string(what) + " is longer than " + std::to_string(limit) + " bytes (" +

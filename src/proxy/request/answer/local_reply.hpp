@@ -1,4 +1,4 @@
-// A response that the proxy makes itself and that is not about a fault.
+// A response that the proxy itself makes and that reports no fault.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@ namespace spillway::proxy {
 
 struct LocalReply {
   unsigned status = 200;
-  std::string lines;  // fields, each with CRLF; Cache-Control and Content-Type among them
+  std::string lines;  // header fields, each with CRLF; including Cache-Control and Content-Type
   std::string content;
-  bool has_date = false;        // among the fields
-  bool has_request_id = false;  // likewise: X-Request-Id
-  bool takes_memory = false;    // of what slow clients have, until it is sent
+  bool has_date = false;        // `lines` has a Date field
+  bool has_request_id = false;  // likewise: an X-Request-Id field
+  bool takes_memory = false;    // counts as memory of slow clients until it has been sent
 };
 
 }  // namespace spillway::proxy

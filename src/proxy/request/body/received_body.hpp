@@ -12,11 +12,11 @@ namespace spillway::proxy {
 
 struct CheckedBody {
   http::Error error = http::Error::none;
-  bool has_surplus = false;  // bytes behind the end of the response, to be discarded
+  bool has_surplus = false;  // bytes after the end of the response, to be discarded
 };
 
-// Checks the bytes received since the last call and writes their chunk framing anew; with
-// `dechunks` it removes the framing instead. Calls `on_content` with each piece of content.
+// Checks the bytes received since the last call and rewrites their chunk framing; with `dechunks`
+// it removes the framing instead. Calls `on_content` with each piece of content.
 template <class OnContent>
 CheckedBody check_received(http::BodyReader& reader, RelayState& state, std::span<char> block,
                            bool dechunks, const OnContent& on_content) {

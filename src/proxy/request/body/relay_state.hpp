@@ -1,9 +1,9 @@
 // What a relay does next: pure bookkeeping of the bytes between an upstream and a client.
 //
-// One block lies between the two connections. The upstream is read as long as the block has room,
-// so a response that fits is read to its end at once and frees its slot, however slow the client
-// is; a larger one is subject to backpressure. Bytes of [sent, valid) may be sent to the
-// client; those of [valid, received) are not checked yet, or kept free for what is held back
+// One block lies between the two connections. The upstream is read while the block has room, so a
+// response that fits is read to its end at once and frees its slot, however slow the client is; a
+// larger one is subject to backpressure. Bytes of [sent, valid) may be sent to the client; those of
+// [valid, received) are not checked yet, or are space kept free for bytes that are held back
 // (http/message/body.hpp).
 #pragma once
 
@@ -30,8 +30,8 @@ class RelayState {
   }
 
   void received(std::size_t bytes) { received_ += bytes; }
-  // All received bytes are checked; as they are to be relayed they end at `end`, and the next ones
-  // are received `held` bytes behind that.
+  // All received bytes are checked; the bytes to relay end at `end`, and the next ones are received
+  // `held` bytes after that.
   void set_checked(std::size_t end, std::size_t held = 0) {
     valid_ = end;
     received_ = end + held;
@@ -44,12 +44,12 @@ class RelayState {
     received_ -= valid_;
     sent_ = valid_ = 0;
   }
-  // All of it was sent, or will not be.
+  // All of it was sent, or will not be sent.
   void clear() { sent(to_send()); }
   void upstream_done() { is_upstream_done_ = true; }
 
   // `has_pending`: the rest of a head, or bytes in the pipe, are still to be sent.
-  // `has_room_elsewhere`: input goes into a pipe in place of the block, and it is not full.
+  // `has_room_elsewhere`: input goes into a pipe instead of the block, and the pipe is not full.
   Next next(bool has_pending, bool has_room_elsewhere) const {
     const bool writes = has_pending || sent_ < valid_;
     const bool reads = !is_upstream_done_ && has_room_elsewhere;

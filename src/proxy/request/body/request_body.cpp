@@ -11,7 +11,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// Of a block, to be kept free (http/message/body.hpp).
+// Bytes of a block to be kept free (http/message/body.hpp).
 std::size_t held_back(const http::Framing& framing) {
   return framing.kind == http::Framing::Kind::chunked ? http::BodyReader::kMostHeld : 0;
 }
@@ -36,7 +36,7 @@ class ReceiveBody final : Retry {
   void await_suspend(std::coroutine_handle<> coroutine) {
     parking_.suspend(coroutine, {.deadline = due_}, session_.readable(), *this);
   }
-  // would_block: the wait ended; see Parking::why().
+  // would_block: the wait has ended; see Parking::why().
   BodyPiece await_resume() const { return piece_; }
 
  private:
@@ -61,7 +61,7 @@ Task<std::optional<Fault>> RequestBody::read_ahead() {
   return read_ahead(request_.limits().body_bytes);
 }
 
-// `limit`: of the content, in bytes.
+// `limit`: bytes of content.
 Task<std::optional<Fault>> RequestBody::read_ahead(std::uint64_t limit) {
   is_read_ahead_ = true;
   const BodyPiece first = session_.start_body(limit, at_hand_);
@@ -79,7 +79,7 @@ Task<std::optional<Fault>> RequestBody::read_ahead(std::uint64_t limit) {
   co_return fault;
 }
 
-// The first kSmallBody bytes, into the block.
+// Reads the first kSmallBody bytes into the block.
 Task<std::optional<Fault>> RequestBody::read_start(resilience::MinRate& client_rate) {
   was_waited_for_ = true;
   if (request_.head.expect_continue && at_hand_.empty()) {
@@ -105,8 +105,8 @@ Task<std::optional<Fault>> RequestBody::read_start(resilience::MinRate& client_r
   co_return std::nullopt;
 }
 
-// What came with the head lies in the session's block, where the session puts what it receives
-// behind the body. So before more is received it is moved. False: it has no room in a block.
+// The bytes that came with the head lie in the session's block, where the session puts bytes that
+// it receives after the body. So they are moved before more is received. False: no block has room.
 bool RequestBody::move_at_hand() {
   if (block_) return true;
   Block block = services_.large_blocks.take();
@@ -118,15 +118,15 @@ bool RequestBody::move_at_hand() {
 }
 
 // Whether more than kSmallBody is read before a slot is taken. The route decides, never a field of
-// the request: else any client could have its upload streamed, and hold a slot with it.
+// the request: otherwise any client could have its upload streamed while it holds a slot.
 bool RequestBody::is_buffered() const {
   if (is_kept_) return true;
-  if (request_.is_shadow()) return false;  // it takes no slot
+  if (request_.is_shadow()) return false;  // it needs no slot
   const config::Route& route = request_.config().routes[index(request_.classification.route)];
   return route.request_buffering == config::RequestBuffering::automatic;
 }
 
-// Into the spill: all of it, or until it has no more room, or the rest will soon be there.
+// Reads into the spill: the whole body, or until it has no more room or the rest will come soon.
 Task<std::optional<Fault>> RequestBody::read_rest(resilience::MinRate& client_rate) {
   was_waited_for_ = true;
   const TimePoint began = services_.now();
@@ -152,7 +152,7 @@ Task<std::optional<Fault>> RequestBody::read_rest(resilience::MinRate& client_ra
   co_return std::nullopt;
 }
 
-// Memory costs little. A file is for a client that would keep its slot waiting.
+// Memory is cheap. A file is only for a client that would keep its slot waiting.
 bool RequestBody::makes_room(std::uint64_t received, TimePoint began) {
   const std::size_t block = services_.large_blocks.block_size();
   if (spill_.has_memory(block)) return true;
@@ -165,7 +165,7 @@ bool RequestBody::makes_room(std::uint64_t received, TimePoint began) {
   return spill_.find_file_room(block);
 }
 
-// Before the slot. would_block: the client was too slow.
+// Receives before the slot is taken. would_block: the client was too slow.
 Task<BodyPiece> RequestBody::receive(std::span<char> into, resilience::MinRate& client_rate,
                                      bool after_others) {
   BodyPiece piece{BodyPiece::Status::would_block};
@@ -190,7 +190,7 @@ Task<BodyPiece> RequestBody::receive(std::span<char> into, resilience::MinRate& 
   co_return piece;
 }
 
-// As an origin server does (RFC 9110 section 10.1.1). False: the client is gone.
+// Sends it as an origin server would (RFC 9110 section 10.1.1). False: the client is gone.
 Task<bool> RequestBody::send_continue() {
   http::ResponseHead go_on;
   go_on.status = 100;
@@ -199,7 +199,7 @@ Task<bool> RequestBody::send_continue() {
   co_return sent;
 }
 
-// The limits for a client that sends a body.
+// The rate limits for a client that sends a body.
 resilience::MinRate RequestBody::rate() const {
   const config::Limits& limits = request_.limits();
   return {limits.min_rate_bytes, kRateGrace, limits.idle_timeout};
@@ -217,7 +217,7 @@ Fault RequestBody::late(const resilience::MinRate& rate) {
 
 Detached RequestBody::pump(Stream& upstream) {
   pump_ = Pump::running;
-  // What was read ahead has been sent.
+  // The bytes in the block were sent with the head, so the block is free.
   const Block body = block_ ? std::move(block_) : services_.large_blocks.take();
   const Pumped spilled = co_await send_spilled(upstream);
   if (spilled == Pumped::ended) co_return;
@@ -247,7 +247,7 @@ Detached RequestBody::pump(Stream& upstream) {
     }
     const TimePoint now = services_.now();
     client_rate.moved(piece.bytes, now);
-    client_rate.end_turn(now);  // until it is sent on
+    client_rate.end_turn(now);  // the clock stops until the piece has been sent on
     slot_rate_.moved(piece.bytes, now);
     slot_rate_.end_turn(now);
     const Pumped pumped = co_await send_on(upstream, {body.bytes().data(), piece.bytes});

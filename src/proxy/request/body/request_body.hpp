@@ -1,12 +1,12 @@
 // The body of a request on its way to the upstream.
 //
-// A small one is read whole before a slot is taken, so that a slow client holds no slot, and can be
-// sent again. A larger one is read ahead as far as there is room (spill.hpp), unless the route
-// forbids it or the rest is about to arrive; it is sent only once. The pump
-// sends what is more than kSmallBody, and what is still to come, while the response is awaited or
-// already relayed. A client that expects 100 (Continue) is told to go on first: were the upstream
-// asked, it would hold a slot in silence. The pump is a child coroutine of the exchange and ends
-// before it, by itself or stopped.
+// A small one is read completely before a slot is taken, so that a slow client holds no slot, and
+// can be sent again. A larger one is read ahead as far as there is room (spill.hpp), unless the
+// route forbids it or the rest is about to arrive; it is sent only once. The pump sends the part
+// beyond kSmallBody, and bytes that are still to come, while the response is awaited or already
+// relayed. A client that expects 100 (Continue) gets it before the upstream is asked: otherwise the
+// request would hold a slot while the client stays silent. The pump is a child coroutine of the
+// exchange and ends before it, by itself or by stop_pump().
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ namespace spillway::proxy {
 
 class RequestBody {
  public:
-  // `parking`: the exchange's; woken when the pump ends.
+  // `parking`: of the exchange; woken when the pump ends.
   RequestBody(Services& services, const RequestContext& request, ClientSession& session,
               Parking& parking)
       : services_(services),
@@ -46,49 +46,49 @@ class RequestBody {
   ~RequestBody();
 
   bool has_any() const { return request_.head.framing.kind != http::Framing::Kind::none; }
-  // Reads the body, or the beginning of it. A fault when the client does not send it, or sends no
-  // valid one.
+  // Reads the body, or its beginning. A fault if the client does not send it, or sends it
+  // invalid.
   Task<std::optional<Fault>> read_ahead();
-  // All of it, without framing, for a request that is not sent now; at most `most` bytes and one
-  // more. What was read ahead is part of it. A fault as of read_ahead(), or when neither memory nor
-  // the temporary file has room. No room is held for what is still to come.
+  // Reads all of it, without framing, for a request that is not sent now; at most `most` bytes and
+  // one more. It includes the bytes that were read ahead. A fault as from read_ahead(), or if
+  // neither memory nor the temporary file has room. No room is reserved for bytes still to come.
   Task<std::optional<Fault>> read_content(std::string& content, std::uint64_t most);
-  // The same, of a body that has at most `most` bytes: 413 at the first that is too much, by its
-  // Content-Length before any is read.
+  // The same for a body of at most `most` bytes: 413 at the first byte beyond, or before any is
+  // read if its Content-Length says so.
   Task<std::optional<Fault>> read_small(std::string& content, std::uint64_t most);
-  // The content without a read from the client, if all of it has come and none has been sent.
-  // nullopt: that is not so, or it is longer than `most`. What is returned cannot be sent any more.
+  // The content, without reading from the client, if all of it has come and none has been sent.
+  // nullopt: that is not so, or it is longer than `most`. The content cannot be sent afterwards.
   std::optional<std::string> take_content(std::uint64_t most);
   // The part sent with the head: all of it, unless the pump sends the rest.
   std::string_view at_hand() const { return at_hand_; }
   bool is_streamed() const { return is_streamed_; }
-  // What is read ahead had not all come with the head.
+  // The part that is read ahead did not come completely with the head.
   bool was_waited_for() const { return was_waited_for_; }
 
   // Sends the rest to the upstream, until it ends or stop_pump().
   void start_pump(Stream& upstream) { pump(upstream); }
   void stop_pump();
   bool is_pumping() const { return pump_ == Pump::running; }
-  // The same, and more of it is to come from the client.
+  // The same, and the client has yet to send more of it.
   bool is_receiving() const { return is_pumping() && !session_.is_body_complete(); }
   // All of it has been read from the client and sent.
   bool is_sent() const { return !is_streamed_ || pump_ == Pump::done; }
-  // When the pump sent the last of it.
+  // When the pump sent its last byte.
   TimePoint sent_at() const { return sent_at_; }
   // Why the pump failed, which ends the request.
   const std::optional<Fault>& fault() const { return fault_; }
 
   // For the sweep:
   void wake_if_late(TimePoint now);
-  // When the client, before the slot, will have sent too little of it to keep its connection at
+  // When the client, before the slot, will have sent too little to keep its connection at
   // limits.connections: limits.min_rate_bytes, without grace. kNever: it is not the client's turn.
   TimePoint connection_deadline() const { return connection_rate_.deadline(); }
-  // When the client, before the slot, will have sent too little of it to keep its disk space while
-  // other bodies find none. kNever: it is not the client's turn.
+  // When the client, before the slot, will have sent too little to keep its disk space while other
+  // bodies find none. kNever: it is not the client's turn.
   TimePoint space_deadline() const { return space_rate_.deadline(); }
   bool keeps_space(TimePoint now) const { return spill_.keeps_space(now); }
-  // When the client will have been too slow for a slot for which others wait; then
-  // take_slot_back().
+  // When the client will be too slow to keep a slot for which others wait; take_slot_back()
+  // follows.
   TimePoint slot_deadline() const { return awaits_client() ? slot_rate_.deadline() : kNever; }
   void set_slot_terms(const resilience::SlotTerms& terms, TimePoint now) {
     slot_rate_.change(terms.rate, terms.max_credit, now);
@@ -130,14 +130,14 @@ class RequestBody {
   Parking pump_parking_;
   Block block_;
   std::string_view at_hand_;
-  Spill spill_;  // what has come behind that before the slot was taken
+  Spill spill_;  // the bytes after that, received before the slot was taken
   bool is_read_ahead_ = false;
   bool is_streamed_ = false;
   bool was_waited_for_ = false;
-  bool is_kept_ = false;  // it is not sent on: none of it waits for a slot
+  bool is_kept_ = false;  // the body is not forwarded now: none of it waits for a slot
   Pump pump_ = Pump::none;
-  resilience::MinRate connection_rate_;  // of the client before that
-  resilience::MinRate space_rate_;       // likewise
+  resilience::MinRate connection_rate_;  // of the client before the slot is taken
+  resilience::MinRate space_rate_;       // of the client before the slot is taken
   resilience::MinRate slot_rate_;        // of the client while the pump runs
   bool is_clients_turn_ = false;
   TimePoint sent_at_{};

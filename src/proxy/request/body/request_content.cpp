@@ -1,4 +1,4 @@
-// The content of a body whose request is not sent now.
+// Reads the content of a body whose request is not sent now.
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// Collects content from pieces of a body in the framing that its head names.
+// Collects the content from pieces of a body in the framing that its head names.
 class ContentCollector {
  public:
   ContentCollector(const http::Framing& framing, std::string& content, std::uint64_t most)
@@ -19,7 +19,7 @@ class ContentCollector {
         most_(most) {}
 
   bool is_full() const { return content_.size() > most_; }
-  // False: the framing is invalid, which the session has excluded.
+  // False: the framing is invalid, which the session has ruled out.
   bool add(std::string_view piece) {
     if (!is_chunked_) {
       append(piece);
@@ -52,9 +52,9 @@ class ContentCollector {
 
 }  // namespace
 
-// The body comes into the spill, which bounds it, and from there into `content`. A body that is
-// complete then counts no more: it is passed on at once. The rest of one for which the spill has no
-// room comes piece by piece, and all of `content` counts meanwhile.
+// The body goes into the spill, which bounds it, and from there into `content`. A complete body no
+// longer counts then: it is passed on at once. If the spill has no room for the rest, it comes
+// piece by piece, and meanwhile all of `content` counts.
 Task<std::optional<Fault>> RequestBody::read_content(std::string& content, std::uint64_t most) {
   is_kept_ = true;
   if (!is_read_ahead_) {

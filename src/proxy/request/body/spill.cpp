@@ -10,12 +10,12 @@
 namespace spillway::proxy {
 
 namespace {
-// One body may take 1/32 of buffer_bytes, 1/8 of temp_file_bytes.
+// One body may take 1/32 of buffer_bytes and 1/8 of temp_file_bytes.
 constexpr std::uint64_t kInMemory = 32;
 constexpr std::uint64_t kInFiles = 8;
-// One client: a quarter.
+// One client may take a quarter.
 constexpr std::uint64_t kClients = 4;
-// Stored answers: half of the memory besides.
+// Stored answers may take, in addition, half of the worker's part.
 constexpr std::uint64_t kForAnswers = 2;
 }  // namespace
 
@@ -26,7 +26,7 @@ Spill::~Spill() {
   count_file();
 }
 
-// Found when the first of it is spilled, and kept, as the head is not needed for longer.
+// Looked up when the first bytes are spilled, and kept, since the head may be gone later.
 const Spill::OfClient& Spill::of_client() {
   if (of_client_.is_known) return of_client_;
   of_client_.is_known = true;
@@ -48,7 +48,7 @@ bool Spill::has_memory(std::uint64_t bytes) {
   const auto its = static_cast<std::uint64_t>(memory_);
   const auto all = static_cast<std::uint64_t>(services_.gauges.buffered_bytes.value());
   if (its + bytes > in_all / kInMemory || all + bytes > worker) return false;
-  // Of the worker's, as a client may have all its connections there.
+  // A quarter of the worker's part, since all connections of a client may be at one worker.
   const traffic::ClientShares::Share* const client = of_client().memory;
   const std::uint64_t clients = std::max(worker / kClients, in_all / kInMemory);
   return client == nullptr || client->taken() + bytes <= clients;
@@ -75,7 +75,7 @@ bool Spill::reserve_answer(std::uint64_t bytes) {
   return true;
 }
 
-// `not_for_it`: this body, or its client, would have taken too much.
+// `not_for_it`: this body, or its client, would take too much.
 Spill::FileRoom Spill::file_room(std::uint64_t bytes) {
   const std::uint64_t in_all = limits().temp_file_bytes;
   const traffic::ClientShares::Share* const client = of_client().files;
@@ -97,7 +97,7 @@ bool Spill::find_file_room(std::uint64_t bytes) {
   return room == FileRoom::some;
 }
 
-// All together have taken it, neither this body nor its client too much.
+// The limit of all bodies together is reached, not that of this body or its client.
 void Spill::miss_space() {
   services_.temp_space.miss(services_.now());
   give_up_file(services_.gauges.temp_files_over_limit);
@@ -120,7 +120,7 @@ void Spill::keep(Block& block, std::size_t from, std::size_t to) {
                      .is_counted = true});
 }
 
-// False: the file could not be made or written.
+// False: the file could not be created or written.
 bool Spill::write(std::string_view bytes) {
   if (!file_) {
     if (const int error = file_.open(limits().temp_file_directory); error != 0) {

@@ -1,8 +1,8 @@
-// What waits for a slow client in place of a slot: the part of a request's body that has come
-// before its slot is taken, or what the client has not taken of its response yet. A first-in,
-// first-out queue of bytes, in memory as far as limits.buffer_bytes has room and in a temporary
-// file as far as limits.temp_file_bytes has; both over all workers, and a part of them for each
-// body and for each client address.
+// Bytes that wait for a slow client in place of a slot: the part of a request's body that has come
+// before its slot is taken, or the part of a response that the client has not taken yet. A
+// first-in, first-out queue of bytes, in memory as far as limits.buffer_bytes has room and in a
+// temporary file as far as limits.temp_file_bytes has; both limits are over all workers, with a
+// share for each body and for each client address.
 #pragma once
 
 #include <cstddef>
@@ -27,33 +27,33 @@ class Spill {
   ~Spill();
 
   bool is_empty() const { return first_ == pieces_.size(); }
-  // Memory has room for so many bytes more, in whole blocks.
+  // Memory has room for that many more bytes, in whole blocks.
   bool has_memory(std::uint64_t bytes);
-  // Counts so many bytes as taken until the end of the request, for content that has come and is
+  // Counts that many bytes as taken until the end of the request, for content that has come and is
   // kept elsewhere. False: there is no memory for them.
   bool reserve(std::uint64_t bytes);
-  // The same for a stored answer, which comes as a whole. Answers have an allowance of their own
-  // (half of the worker's part, a quarter for one client), so that slow bodies do not keep them
-  // out. Neither bound holds for the first answer.
+  // The same for a stored answer, which comes as a whole. Answers have their own allowance (half of
+  // the worker's part, a quarter for one client), so that slow bodies do not keep them out. Neither
+  // bound holds for the first answer.
   bool reserve_answer(std::uint64_t bytes);
-  // Whether it could, but for those that its client has already.
+  // Whether reserve_answer() would succeed, apart from the answers that its client already has.
   bool has_room_for_answer(std::uint64_t bytes) const;
-  // Whether a file has room for so many bytes more, as far as is known.
+  // Whether a file has room for that many more bytes, as far as is known.
   bool has_file_room(std::uint64_t bytes);
-  // The same. Once there is none, or the file could not be made or written, no file is used for
-  // this body any more.
+  // The same. Once there is no room, or the file could not be created or written, no file is used
+  // for this body any more.
   bool find_file_room(std::uint64_t bytes);
   // It takes disk space, and lately another body found none.
   bool keeps_space(TimePoint now) const {
     return file_.space() > 0 && services_.temp_space.missed_lately(now);
   }
-  // It has not been said that there is none.
+  // It is not yet known that there can be no file.
   bool may_have_file() const { return !is_file_unavailable_; }
-  // keep() writes to the disk, which takes longer than the network does: no more than a block a
-  // turn of the loop.
+  // keep() writes to the disk, which takes longer than the network: at most one block per turn of
+  // the loop.
   bool is_on_disk() const { return static_cast<bool>(file_); }
 
-  // While a block is being filled for keep() it counts, too.
+  // A block that is being filled for keep() counts too.
   void begin_block() {
     count_memory(static_cast<std::int64_t>(services_.large_blocks.block_size()));
   }
@@ -62,30 +62,30 @@ class Spill {
   }
 
   // Keeps bytes [from, to) of the block, in memory or in the file. In memory the block goes with
-  // them and another one takes its place. Room is to be asked for before: with none left the bytes
-  // are kept in memory all the same.
+  // them and a new one takes its place. Ask for room before: if there is none the bytes are kept in
+  // memory anyway.
   void keep(Block& block, std::size_t from, std::size_t to);
 
-  // Some of the oldest bytes; sent() takes some of them away. Empty: the file cannot be read.
-  // Call it only while there is something.
+  // Some of the oldest bytes, of which sent() then removes those that were sent. Empty: the file
+  // cannot be read. Call it only if there is something.
   std::string_view front();
   void sent(std::size_t bytes);
 
  private:
-  // Bytes [from, to) of the block, and behind them `in_file` bytes of the file.
+  // Bytes [from, to) of the block, followed by `in_file` bytes of the file.
   struct Piece {
     Block block;
     std::size_t from = 0, to = 0;
     std::uint64_t in_file = 0;
-    bool is_counted = false;  // its block is one of those of limits.buffer_bytes
+    bool is_counted = false;  // its block counts against limits.buffer_bytes
   };
 
-  // What one client's bodies have taken of memory and of disk space; null: it is not counted.
+  // Memory and disk space that one client's bodies have taken; null: not counted.
   struct OfClient {
     traffic::ClientShares::Share* memory = nullptr;
-    traffic::ClientShares::Share* answers = nullptr;  // of that
+    traffic::ClientShares::Share* answers = nullptr;  // part of that memory
     traffic::ClientShares::Share* files = nullptr;
-    bool is_known = false;  // it was looked for
+    bool is_known = false;  // it has been looked up
   };
 
   const OfClient& of_client();
@@ -105,12 +105,12 @@ class Spill {
   Services& services_;
   const RequestContext& request_;
   std::vector<Piece> pieces_;
-  std::size_t first_ = 0;  // of the pieces that are not sent
+  std::size_t first_ = 0;  // the first of the pieces not yet sent
   TempFile file_;
   OfClient of_client_;
-  std::int64_t memory_ = 0;    // of limits.buffer_bytes
-  std::int64_t answer_ = 0;    // of that, a stored answer
-  std::int64_t in_files_ = 0;  // of limits.temp_file_bytes
+  std::int64_t memory_ = 0;    // bytes that count against limits.buffer_bytes
+  std::int64_t answer_ = 0;    // the part of them that is a stored answer
+  std::int64_t in_files_ = 0;  // bytes that count against limits.temp_file_bytes
   bool is_file_unavailable_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Whether a slot is taken while a body is still to come: pure.
+// Whether a slot is taken while part of a body is still to come: pure.
 #pragma once
 
 #include <chrono>
@@ -9,17 +9,17 @@
 
 namespace spillway::proxy {
 
-// A slot held up this long in total makes a body worth a file.
+// A slot that would be held up for this long in total makes a body worth a file.
 inline constexpr Duration kClientsHold = std::chrono::milliseconds(500);
 
-// Bytes of a body that are read before its client's pace is judged: what was buffered on the way
-// comes at once, and says nothing. As many at its end are always read before a slot is taken, so
-// that a client that keeps the last bytes back holds no slot.
+// Bytes of a body that are read before the client's pace is judged: bytes buffered on the way come
+// at once and say nothing. The same number of bytes at its end is always read before a slot is
+// taken, so that a client that keeps the last bytes back holds no slot.
 inline constexpr std::uint64_t kLeastJudged = 1024 * 1024;
 
-// Whether the rest of a body arrives within kClientsHold at its pace so far: `received` bytes in
-// the time `taken`. That takes 2 MiB/s at least. `rest`: nullopt if unknown; then as much as has
-// come.
+// Whether the rest of a body will arrive within kClientsHold at its pace so far: `received` bytes
+// in the time `taken`. That takes at least 2 MiB/s. `rest`: nullopt if unknown; then it is assumed
+// to be as long as the part received.
 constexpr bool will_soon_be_there(std::uint64_t received, std::optional<std::uint64_t> rest,
                                   Duration taken) {
   const std::uint64_t expected = rest.value_or(received);

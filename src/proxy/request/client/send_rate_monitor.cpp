@@ -13,7 +13,7 @@ namespace spillway::proxy {
 
 namespace {
 
-// Bytes sent but not acknowledged; 0 if the socket is broken, which the next send reports.
+// Bytes sent but not acknowledged; 0 if the socket is broken, which the next send will report.
 std::uint64_t unacknowledged(int socket) {
   int bytes = 0;
   return ::ioctl(socket, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::uint64_t>(bytes)
@@ -26,13 +26,13 @@ bool has_unsent(int socket) {
   return ::ioctl(socket, SIOCOUTQNSD, &bytes) == 0 && bytes > 0;
 }
 
-// While its receive window is closed nothing is in flight, but for probes. What a kernel does not
-// say counts for the client.
+// While the client's receive window is closed nothing is in flight except probes. If the kernel
+// does not report, the client gets the benefit of the doubt.
 resilience::Taking taking(int socket, std::uint64_t left, Duration still) {
   tcp_info info{};
   socklen_t size = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
-  const bool is_waiting = has_unsent(socket);  // behind a closed window there is always something
+  const bool is_waiting = has_unsent(socket);  // behind a closed window something always waits
   return {.left = left,
           .is_in_flight = info.tcpi_unacked > 0 || !is_waiting,
           .is_window_full = info.tcpi_unacked < info.tcpi_snd_cwnd && is_waiting,
@@ -45,7 +45,7 @@ resilience::Taking taking(int socket, std::uint64_t left, Duration still) {
 void SendRateMonitor::begin(const config::Limits& limits) {
   rate_ = resilience::MinRate(limits.min_rate_bytes, kRateGrace, limits.idle_timeout);
   slot_rate_ = slot_rate(limits);
-  // As long as it is not known how scarce slots are. What it takes until then counts, too.
+  // Until it is known how scarce slots are. Bytes taken until then count too.
   slot_terms_ = resilience::slot_terms(limits.slot_rate_bytes, Duration{}, {});
   pause_ = {};
   keeps_slot_waiting_ = false;
@@ -72,10 +72,10 @@ void SendRateMonitor::wait(int socket, TimePoint now, ItsSlot its_slot) {
   if (still_since_ == kNever) {
     still_since_ = now;
   } else if (idle_until_ == kNever) {
-    still_since_ += now - stopped_;  // it had nothing to take
+    still_since_ += now - stopped_;  // the client had nothing to take meanwhile
   }
-  // Bytes acknowledged before the first wait count in the client's favour. (Fewer than were, if the
-  // socket still holds earlier responses.)
+  // Bytes acknowledged before the first wait count in the client's favour. (Fewer than were
+  // acknowledged, if the socket still holds earlier responses.)
   if (!std::exchange(has_waited_, true)) look(socket, now);
   rate_.begin_turn(now);
   keeps_slot_waiting_ = its_slot == ItsSlot::waits_too;
@@ -108,8 +108,8 @@ TimePoint SendRateMonitor::still_since(int socket, TimePoint now) {
   return still_since_;
 }
 
-// First credits what the client has taken under the former terms: credited later, it would buy time
-// under the new ones.
+// First credits what the client has taken, under the former terms: credited later, it would buy
+// time under the new ones.
 void SendRateMonitor::set_slot_terms(const resilience::SlotTerms& terms, int socket,
                                      TimePoint now) {
   if (terms != slot_terms_) look(socket, now);

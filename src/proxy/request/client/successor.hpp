@@ -1,5 +1,5 @@
-// What takes a client's connection over from its session, and outlives the request: a tunnel or a
-// visitor's event stream.
+// An object that takes over a client's connection from its session and outlives the request: a
+// tunnel or a visitor's event stream.
 #pragma once
 
 #include <string_view>
@@ -12,9 +12,9 @@ class Successor {
  public:
   virtual ~Successor() = default;
 
-  // What the client has sent behind its request. Called before start().
+  // Bytes that the client has sent after its request. Called before start().
   virtual void keep_early(std::string_view bytes) = 0;
-  // The worker owns the object from now on; it gives itself back at the end.
+  // From now on the worker owns the object, until the object itself reports its end.
   virtual void start(ClientPtr client) = 0;
 };
 

@@ -1,5 +1,5 @@
-// The client whose share of a common limit a request takes up: buffered bytes, tunnels and event
-// streams, jobs.
+// The client against whose share of a common limit a request counts: buffered bytes, tunnels and
+// event streams, jobs.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace spillway::proxy {
 
-// The client's address, also behind a trusted peer. nullopt: the trusted peer names no client. It
-// stands for many, so the share of one client does not bound it.
+// The client's address, also if a trusted peer forwards for it. nullopt: the trusted peer names no
+// client. It stands for many, so the share of one client does not bound it.
 std::optional<IpAddress> counted_client(const RequestContext& request);
 
 }  // namespace spillway::proxy

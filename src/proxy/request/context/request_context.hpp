@@ -1,4 +1,4 @@
-// The facts of one request from its head on. A value: each request has a new one.
+// The facts of one request, from its head on. A value: each request has a new one.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@
 
 namespace spillway::proxy {
 
-// The request's X-Request-Id and traceparent: those that the client sent, if they are valid, else
-// made once when they are first asked for.
+// The request's X-Request-Id and traceparent: the client's own if they are valid, else made once,
+// on first use.
 class RequestIds {
  public:
   std::string_view request_id(const http::RequestHead& head, Random& random) {
@@ -72,20 +72,20 @@ struct RequestContext {
   RequestContext& operator=(const RequestContext&) = delete;
 
   const Kind kind;
-  const LocalGenerationPtr generation;  // pinned to its end
+  const LocalGenerationPtr generation;  // pinned until the request ends
   const http::RequestHead& head;
   const ClientInfo& client;
   TimePoint arrived;       // when the head was complete
-  TimePoint due = kNever;  // of an attempt of a job: it is given up
+  TimePoint due = kNever;  // when an attempt of a job is given up
   bool is_classified = false;
   bool is_own = false;                     // the proxy itself answers it, below own_path
-  traffic::Classification classification;  // that of the default route until classified
-  std::string_view upgrade;                // the protocol asked for, empty: none
-  // The pass of a visitor that a waiting room let in: what the upstream is told of it
-  // (pass_proof.hpp), and what the client is told: mostly nothing.
+  traffic::Classification classification;  // of the default route until classified
+  std::string_view upgrade;                // the protocol asked for; empty: none
+  // The pass of a visitor that a waiting room let in: the text for the upstream (pass_proof.hpp),
+  // and the header lines for the client, usually none.
   std::string_view pass;
   std::string_view pass_lines;
-  mutable RequestIds ids;  // made when they are first asked for
+  mutable RequestIds ids;  // made on first use
 
   bool is_job() const { return kind == Kind::job; }
   bool is_in_background() const { return kind != Kind::live; }

@@ -28,7 +28,7 @@ void ClientConnection::become_idle(TimePoint now) {
 }
 
 void ClientConnection::on_idle_readable() {
-  // A callback may be left over from an exchange that still runs, waiting for something else.
+  // A callback may be left over from an exchange that still runs and waits for something else.
   if (!IdleHook::is_linked()) return;
   IdleHook::unlink();
   owner_.connection_active(*this);

@@ -1,5 +1,5 @@
-// A client's connection. While it is idle it holds no buffer and no coroutine, only a pending
-// readability callback; when bytes arrive a session borrows what it needs.
+// A client's connection. While idle it holds no buffer and no coroutine, only a pending readability
+// callback; when bytes arrive, a session borrows the buffers it needs.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -31,17 +31,17 @@ class ClientConnection final : public Stream, public IdleHook {
   TimePoint idle_since() const { return idle_since_; }
   TimePoint accepted_at() const { return accepted_at_; }
 
-  // It has had a response.
+  // It has received a response before.
   bool is_served() const { return is_served_; }
   void response_came() { is_served_ = true; }
 
-  // It is about to end for a client that waits to be accepted (Owner::give_way()), since then;
-  // kNever: it is not, or takes too long.
+  // Since when it has been about to end for a client that waits to be accepted (Owner::give_way()).
+  // kNever: it is not, or its end takes too long.
   TimePoint gives_way_since() const { return gives_way_since_; }
   void gives_way_since(TimePoint since) { gives_way_since_ = since; }
 
   // An empty line came in place of a request. True for the first one since the last request:
-  // without this limit a client could hold a connection for ever with empty lines.
+  // without this limit a client could hold a connection for ever by sending empty lines.
   bool forgives_empty_line() { return !std::exchange(sent_empty_line_, true); }
   void request_came() { sent_empty_line_ = false; }
 

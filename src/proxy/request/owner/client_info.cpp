@@ -11,7 +11,7 @@ AddressText::AddressText(const IpAddress& address) {
   const char* const text =
       address.is_v4() ? ::inet_ntop(AF_INET, &address.bytes[12], text_.data(), text_.size())
                       : ::inet_ntop(AF_INET6, address.bytes.data(), text_.data(), text_.size());
-  size_ = static_cast<std::uint8_t>(std::strlen(text));  // its block is large enough for any
+  size_ = static_cast<std::uint8_t>(std::strlen(text));  // text_ has room for any address
 }
 
 ClientInfo info_of(const sockaddr_storage& peer, const Generation& generation) {

@@ -13,7 +13,7 @@
 
 namespace spillway::proxy {
 
-// An IP address as text (RFC 5952; an IPv4-mapped one as the IPv4 address it is), without a heap.
+// An IP address as text (RFC 5952; an IPv4-mapped address as IPv4), without heap memory.
 class AddressText {
  public:
   AddressText() = default;  // "unknown"
@@ -30,11 +30,11 @@ class AddressText {
 struct ClientInfo {
   AddressText text;
   traffic::Peer peer;
-  std::uint64_t recognised_by = 0;  // the number of the generation
+  std::uint64_t recognised_by = 0;  // number of the generation that judged whether it is trusted
 
   // The peer's address as text, without port; "unknown" unless it is an IP address.
   std::string_view address() const { return text.view(); }
-  // The peer's forwarding fields are believed (trusted_peers).
+  // The peer's forwarding fields are trusted (trusted_peers).
   bool trusted() const { return peer.trusted; }
 };
 

@@ -1,4 +1,4 @@
-// What a worker owns besides idle connections, from Owner::begin() until it ends by itself.
+// An object, besides idle connections, that a worker owns from Owner::begin() until it ends itself.
 #pragma once
 
 #include <cstdint>

@@ -36,34 +36,34 @@ class Owner {
   // The generation for requests that begin now.
   virtual LocalGeneration& newest_generation() = 0;
 
-  // A client's connection was opened, became idle, is readable again, was closed (`gave_way`: for a
-  // client that waits to be accepted).
+  // A client's connection was opened, became idle, became readable again, or was closed
+  // (`gave_way`: to make room for a client that waits to be accepted).
   virtual void connection_opened() = 0;
   virtual void connection_idle(ClientConnection& client) = 0;
   virtual void connection_active(ClientConnection& client) = 0;
   virtual void connection_closed(bool gave_way) = 0;
-  // Clients wait to be accepted, since there are limits.connections connections or no descriptor is
-  // left, and too few connections are about to end for them.
+  // Clients wait to be accepted, because limits.connections connections are open or no descriptor
+  // is left, and too few connections are about to end to make room for them.
   virtual bool needs_room() = 0;
-  // The connection is about to end for one of these. False: there is no need.
+  // The connection is about to end to make room for a waiting client. False: there is no need.
   virtual bool give_way(ClientConnection& client) = 0;
-  // It takes too long, so that another one may end in its place.
+  // The end of that connection takes too long, so another one may end instead.
   virtual void give_way_no_more(ClientConnection& client) = 0;
   // Whether it gives way with the response that begins now. `has_next`: bytes of another request
-  // have been received, which are lost then.
+  // have been received, which would be lost.
   virtual bool ends_with_response(ClientConnection& client, bool has_next) = 0;
 
-  // Every second: frees what a burst has left in the pools.
+  // Every second: frees memory that a burst has left in the pools.
   virtual void give_back_memory() = 0;
 
   // The worker owns the object, which is on the heap, until end(): the sweep visits it, and
-  // abandon() destroys it if the worker's loop ends before. A session is the worker's already.
+  // abandon() destroys it if the worker's loop ends before that. The worker already owns sessions.
   virtual void begin(Owned& object) = 0;
-  // The object has ended. It is destroyed; a session may serve another connection.
+  // The object has ended and is destroyed; a session may instead serve another connection.
   virtual void end(Owned& object) = 0;
 
-  // Has another worker close an idle connection to this upstream; wakes `asker` once one did, or
-  // none could. The asker keeps the generation alive meanwhile.
+  // Has another worker close an idle connection to this upstream; wakes `asker` once one is closed,
+  // or if none could be. The asker keeps the generation alive meanwhile.
   virtual void close_idle_elsewhere(const Generation& generation, UpstreamId upstream,
                                     Parking& asker) = 0;
 
@@ -90,12 +90,12 @@ class WallClock {
 // Recent events, for rate limiting.
 class RecentEvents {
  public:
-  // Notes that the tenant is named. False: it was named recently, and not every refusal names it.
+  // Records that the tenant is named. False: it was named recently; not every refusal names it.
   bool note_name(TenantId tenant) {
     TenantId& named = named_[static_cast<std::uint64_t>(tenant) % named_.size()];
     return std::exchange(named, tenant) != tenant;
   }
-  // A background revalidation that failed is not tried again for a second.
+  // A background revalidation that failed is not retried for a second.
   bool failed_lately(std::uint64_t key, TimePoint now) const {
     const Failure& failure = failures_[key % failures_.size()];
     return failure.key == key && now - failure.at < Milliseconds{1000};
@@ -103,12 +103,12 @@ class RecentEvents {
   void remember_failed(std::uint64_t key, TimePoint now) {
     failures_[key % failures_.size()] = {key, now};
   }
-  // An answer could not be sent since those of slow clients take up the memory for them.
+  // An answer could not be sent because the answers of slow clients use up the memory for them.
   void miss_memory(TimePoint now) { missed_memory_ = now; }
   bool missed_memory_lately(TimePoint now) const { return now - missed_memory_ < kMissed; }
-  // At most ten lines of shadow mode a second.
+  // At most ten log lines of shadow mode a second.
   bool may_log_shadow(TimePoint now) { return shadow_lines_.try_take(10, 10, now); }
-  // At most one line of temporary files in ten seconds.
+  // At most one log line about temporary files in ten seconds.
   bool may_log_temp_file(TimePoint now) { return temp_file_lines_.try_take(0.1, 1, now); }
 
  private:
@@ -125,9 +125,9 @@ class RecentEvents {
   resilience::TokenBucket temp_file_lines_;
 };
 
-// Slots wait for clients, and others for these slots.
+// Slots wait for clients, and other requests for these slots.
 struct SlotWatch {
-  // The sweep looks at these clients every 10 ms for a while.
+  // The sweep checks these clients every 10 ms for a while.
   void begin(TimePoint now) { until = now + std::chrono::seconds(1); }
   bool is_on(TimePoint now) const { return now < until; }
 
@@ -139,14 +139,14 @@ struct Services {
   EventLoop& loop;
   observe::Log& log;
   observe::WorkerGauges& gauges;
-  TunnelPermits& tunnel_permits;  // of all workers
+  TunnelPermits& tunnel_permits;  // shared by all workers
   TempSpace& temp_space;          // likewise
-  JobQueue* jobs;                 // of all workers; null: there is no store for them
+  JobQueue* jobs;                 // shared by all workers; null: there is no store for jobs
   Random random;
-  BlockPool small_blocks;                   // of a head's usual size
-  BlockPool large_blocks;                   // of a larger head, or a piece of a body
-  traffic::ClientShares memory_of_clients;  // of limits.buffer_bytes, of this worker's part
-  // Of that memory: the stored answers of jobs that clients are receiving, in all and by client.
+  BlockPool small_blocks;                   // for a head of usual size
+  BlockPool large_blocks;                   // for a larger head, or a piece of a body
+  traffic::ClientShares memory_of_clients;  // this worker's part of limits.buffer_bytes
+  // Part of it: stored answers of jobs that clients are receiving, in total and by client.
   std::uint64_t answer_bytes = 0;
   traffic::ClientShares answers_of_clients{memory_of_clients.key()};
   PipePool pipes{};
@@ -157,10 +157,10 @@ struct Services {
   SlotWatch slot_watch{};
   bool draining = false;
 
-  // When the event began that is handled now: what a request waits for and has taken is measured by
-  // it, so that its times agree. Clock::now() is for what threads compare with one another (ages
-  // and invalidations in the cache, tokens that workers share) and for the question whether a
-  // deadline has passed by which the sweep, which reads the clock, has woken.
+  // The start of the event that is handled now: waits and durations of a request are measured by
+  // it, so that they are consistent. Clock::now() is for times that threads compare with one
+  // another (ages and invalidations in the cache, tokens that workers share), and to check whether
+  // the deadline for which the sweep, which reads the clock, woke a request has passed.
   TimePoint now() const { return loop.now(); }
 };
 

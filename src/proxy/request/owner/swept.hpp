@@ -15,7 +15,7 @@ namespace spillway::proxy {
 
 class Swept : public boost::intrusive::list_base_hook<>, public Owned {
  public:
-  // A response head that an upstream owes.
+  // A response head that an upstream owes, and since when.
   struct AwaitedHead {
     LocalGeneration* generation;
     UpstreamId upstream;
@@ -23,22 +23,22 @@ class Swept : public boost::intrusive::list_base_hook<>, public Owned {
     TimePoint since;
   };
 
-  // Says that its visitor is still here (Stay), and ends a wait whose deadline has passed. `this`
-  // may serve another connection afterwards.
+  // Reports that its visitor is still here (Stay), and ends a wait whose deadline has passed.
+  // `this` may serve another connection afterwards.
   virtual void wake_if_late(TimePoint now) = 0;
   // The client's socket, if the wait ends when the client leaves; else -1.
   virtual int watched_client() = 0;
   virtual void client_left() = 0;
   virtual std::optional<AwaitedHead> awaited_head() const = 0;
-  // Tells its slot, if it holds one, for what it waits; true: for its client, to send or to take
+  // Tells its slot, if it holds one, what it waits for. true: for its client, to send or to take
   // bytes.
   virtual bool mark_slot() { return false; }
   // Its request is pinned to this generation.
   virtual bool keeps_to(const Generation& generation) const = 0;
   // Ends the request as if its client had left, or else the next deadline had passed.
   virtual void end_early() = 0;
-  // After the worker's loop has ended: destroys the suspended coroutine. Only the destructor may
-  // follow.
+  // After the worker's loop has ended: destroys the suspended coroutine. Afterwards only the
+  // destructor may be called.
   virtual void abandon() = 0;
 
  protected:

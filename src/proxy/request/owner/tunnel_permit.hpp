@@ -1,6 +1,6 @@
 // A permit to keep a connection open without a slot (tunnel, event stream): one of
 // `limits.tunnels`, which all workers share. Taken before a protocol switch is requested or an
-// event stream begins; given back at its end, or if the upstream declines. RAII; counts its
+// event stream begins; returned at its end, or if the upstream declines. RAII; counts its
 // outcome.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace spillway::proxy {
 
-// Permits taken, in all and by each client. Shared, lock-free; outlives every generation.
+// Permits in use, in total and by client. Shared, lock-free; outlives every generation.
 class TunnelPermits {
  public:
   using Share = traffic::ClientShares::Share;
@@ -24,14 +24,14 @@ class TunnelPermits {
   explicit TunnelPermits(SipKey key = {}) : of_clients_(key) {}
 
   Share& of(const IpAddress& client) { return of_clients_.of(client); }
-  // Caps every `limit` at `most`, which follows from the connections in force. No cap before the
-  // first call.
+  // Caps every `limit` at `most`, which follows from the number of connections in force. No cap
+  // before the first call.
   void set_most(std::uint32_t most) { most_.store(most, std::memory_order_relaxed); }
   std::uint32_t most(std::uint32_t limit) const {
     return std::min(limit, most_.load(std::memory_order_relaxed));
   }
-  // `limit` may change from call to call; permits already taken stay taken. `client`: null, or
-  // whose permit it is. It gets no more than it leaves to others: one alone has half of all, two
+  // `limit` may change from call to call; permits already taken stay taken. `client`: null, or the
+  // owner of the permit. It gets no more than it leaves to others: one alone has half of all, two
   // have a third each (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998). A few more if
   // several workers ask at the same moment.
   bool try_take(std::uint32_t limit, Share* client = nullptr) {
@@ -42,7 +42,7 @@ class TunnelPermits {
     if (client != nullptr) client->add(1);
     return true;
   }
-  // With the same `client`.
+  // With the same `client` as in try_take().
   void give_back(Share* client = nullptr) {
     taken_.decrement();
     if (client != nullptr) client->add(-1);
@@ -59,7 +59,7 @@ class TunnelPermits {
 class TunnelPermit {
  public:
   TunnelPermit() = default;  // none
-  // Owns a permit that was taken.
+  // Owns a permit that has been taken.
   TunnelPermit(TunnelPermits& permits, observe::TunnelCounts& counts,
                TunnelPermits::Share* client = nullptr)
       : permits_(&permits), client_(client), counts_(&counts) {}
@@ -85,12 +85,12 @@ class TunnelPermit {
     counts_->open.add();
     counts_->asked[index(observe::TunnelResult::opened)].add();
   }
-  // Gives the permit back. Without open() it counts as declined, whatever `how`.
+  // Returns the permit. Without open() it counts as declined, whatever `how`.
   void end(observe::TunnelEnd how) {
     if (permits_ == nullptr) return;
     std::exchange(permits_, nullptr)->give_back(client_);
     if (open_) {
-      counts_->ended[index(how)].add();  // first: readers see it in one of the two
+      counts_->ended[index(how)].add();  // first, so that readers see it in one of the two
       counts_->open.subtract();
     } else {
       counts_->asked[index(observe::TunnelResult::declined)].add();
@@ -99,7 +99,7 @@ class TunnelPermit {
 
  private:
   TunnelPermits* permits_ = nullptr;
-  TunnelPermits::Share* client_ = nullptr;  // null: it is not counted
+  TunnelPermits::Share* client_ = nullptr;  // null: it counts to no client
   observe::TunnelCounts* counts_ = nullptr;
   bool open_ = false;
 };
