@@ -179,6 +179,12 @@ class Scheduler {
   // Likewise for a class, whose max_inflight limits the sum over all schedulers.
   void set_elsewhere(ClassId id, std::uint32_t running) { classes_[index(id)].elsewhere = running; }
 
+  // Reserves `slots` more for the first class than its configuration does, until the next call.
+  void keep_for_first(std::uint32_t slots, TimePoint now);
+  // One of the first class has waited for a quarter of its longest wait, and not for its own
+  // max_inflight.
+  bool first_waits_long(TimePoint now) const;
+
   std::uint32_t concurrency() const { return slots_.total; }
   std::uint32_t running() const { return slots_.running; }
   std::uint32_t running(ClassId id) const { return classes_[index(id)].running; }
@@ -229,6 +235,7 @@ class Scheduler {
     std::uint32_t for_jobs = 0;       // of these, in the background
     std::uint32_t reserved = 0;       // for any class
     std::uint32_t open_reserved = 0;  // of these, not in use by their class
+    std::uint32_t for_first = 0;      // of `reserved`: see keep_for_first()
     bool keeps_reserved = true;       // see share_slots()
     TimePoint changed{};              // when one was last taken or given back
     double kept_seconds = 0;          // integral of kept() until last_

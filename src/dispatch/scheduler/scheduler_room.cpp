@@ -1,5 +1,6 @@
 // Room in the queues: for how long, capacity that a higher class borrows of a lower one, eviction.
 #include <algorithm>
+#include <utility>
 
 #include "config/defaults.hpp"
 #include "dispatch/scheduler/scheduler.hpp"
@@ -70,6 +71,24 @@ void Scheduler::adapt_target_wait(TimePoint now) {
   // A slot that is kept does not idle: no wait of another class fills it.
   target_wait_.advance(busy_ + slots_.kept_seconds,
                        slots_.total - std::min(slots_.elsewhere, slots_.total), now);
+}
+
+void Scheduler::keep_for_first(std::uint32_t slots, TimePoint now) {
+  const std::uint32_t before = std::exchange(slots_.for_first, slots);
+  if (slots == before) return;
+  advance(now);
+  Class& first = classes_.front();
+  slots_.open_reserved -= first.open_reserved();
+  first.reserved = first.reserved - before + slots;
+  slots_.reserved = slots_.reserved - before + slots;
+  slots_.open_reserved += first.open_reserved();
+}
+
+bool Scheduler::first_waits_long(TimePoint now) const {
+  constexpr ClassId kFirst{0};
+  const Class& first = classes_.front();
+  return queued(kFirst) > 0 && !is_at_cap(first) &&
+         oldest_wait(kFirst, now) >= longest_wait(first) / 4;
 }
 
 // Evicting lets a higher class borrow queue capacity of a lower one. A class may use its own

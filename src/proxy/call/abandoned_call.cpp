@@ -99,24 +99,34 @@ bool AbandonedCall::has_ended() {
 // Nothing came before its hold ended. True: the end of the response is still awaited.
 bool AbandonedCall::outlasts_hold() {
   learn_outlasted();
-  if (!request_.slot || !request_.at_work) return false;
+  if (!request_.at_work) return false;
   const TimePoint now = services_.now();
   const TimePoint last = request_.at_work->since + request_.at_work->timeout;
   if (last <= now) return false;
   request_.until = last;
   if (auto permit = request_.slot.release_at_work(now)) {
     without_slot_.emplace(std::move(*permit));
-    give_slot_back();
+    leave_slot();
   }
+  if (!request_.slot) request_.key.release();
   return true;
 }
 
 // With everything that others may wait for; some of it may have been returned already.
-void AbandonedCall::give_slot_back() {
+void AbandonedCall::leave_slot() {
   services_.gauges.abandoned_calls.subtract();
   request_.connection->leave_pool();
   request_.slot.release();
-  request_.key.release();
+}
+
+// A request of the first class waits: it gets the slot, and this one goes on without. Its key stays
+// until the end of its hold.
+void AbandonedCall::give_way(TimePoint now) {
+  if (!request_.slot || !request_.at_work) return;
+  auto permit = request_.slot.give_to_first(now);
+  if (!permit) return;
+  without_slot_.emplace(std::move(*permit));
+  leave_slot();
 }
 
 // The event stream that it was to become has begun. It now keeps nothing but its permit, like a
@@ -125,8 +135,9 @@ bool AbandonedCall::goes_on_without_slot() {
   if (without_slot_) {
     without_slot_.reset();
   } else {
-    give_slot_back();
+    leave_slot();
   }
+  request_.key.release();
   request_.failed_upstream.reset();
   request_.generation = {};
   if (!request_.permit) return false;
@@ -182,8 +193,9 @@ bool AbandonedCall::has_taken_long() const {
 }
 
 void AbandonedCall::wake_if_late(TimePoint now) {
-  if (parking_.parked() && (parking_.deadline() <= now || is_in_vain()))
-    parking_.wake(Wake::timeout);
+  if (!parking_.parked()) return;
+  if (parking_.deadline() <= now || is_in_vain()) return parking_.wake(Wake::timeout);
+  give_way(now);
 }
 
 bool AbandonedCall::is_in_vain() const {

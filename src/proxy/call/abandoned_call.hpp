@@ -7,6 +7,7 @@
 //   (dispatch::hold_past_leaving). After that its end is still awaited, until its response timeout,
 //   to learn how long others take. As many requests as there are slots may be at work without one
 //   in this way; any more keep their slot;
+// * or a request of the first class has waited for long (Gate::give_to_first);
 // * or, if it timed out or its response is an error, its server gets no more requests, since a
 //   circuit opened or the server was ejected. A server that never responds, or hangs within an
 //   error response, holds no slot that other requests wait for.
@@ -96,7 +97,8 @@ class AbandonedCall final : public Swept {
   Detached run();
   bool has_ended();
   bool outlasts_hold();
-  void give_slot_back();
+  void leave_slot();
+  void give_way(TimePoint now);
   bool goes_on_without_slot();
   bool is_in_vain() const;
   bool learns() const { return request_.at_work && request_.at_work->learns; }

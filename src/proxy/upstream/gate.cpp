@@ -97,6 +97,22 @@ void Gate::leave(ClassId served_as, Duration held, TimePoint now, bool for_job) 
   grant_waiting(now);
 }
 
+bool Gate::give_to_first(ClassId served_as, Duration held, TimePoint now, bool for_job) {
+  const std::lock_guard lock(slots_->mutex);
+  if (index(served_as) == 0 || !is_newest() || shadow_) return false;
+  if (!scheduler_.first_waits_long(now)) return false;
+  if (!slots_->given_to_first.try_increment(most_given_to_first())) return false;
+  keep_for_first(now);
+  scheduler_.give_back(served_as, held, now, for_job);
+  grant_waiting(now);
+  return true;
+}
+
+// As many slots as are given now: when the work behind one ends, the lower classes have it back.
+void Gate::keep_for_first(TimePoint now) {
+  scheduler_.keep_for_first(std::min(slots_->given_to_first.count(), most_given_to_first()), now);
+}
+
 Withdrawal Gate::cancel(Ticket& ticket, TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   if (!scheduler_.cancel(ticket, now)) return Withdrawal::too_late;
@@ -205,6 +221,7 @@ void Gate::expire(TimePoint now) {
   const std::lock_guard lock(slots_->mutex);
   if (shadow_) return settle_shadow(now);
   while (dispatch::Waiter* waiter = scheduler_.expire(now)) deliver(*waiter);
+  if (is_newest()) keep_for_first(now);
   grant_waiting(now);
 }
 

@@ -69,8 +69,8 @@ struct Slots {
   std::array<std::atomic<std::uint32_t>, kMaxClasses> late{};  // by class
   std::atomic<std::uint32_t> abandoned{0};
   std::atomic<std::uint32_t> delayed{0};
-  // See Slot::release_at_work().
-  CappedCounter at_work_without;
+  // See Slot::release_at_work() and Slot::give_to_first().
+  CappedCounter at_work_without, given_to_first;
   // How many slots with SlotWait::client were released while requests are late; at most as many as
   // are late, and one less for each that is no longer late. Each late request of a higher class may
   // have one slot taken back: if that does not help, no more are.
@@ -127,6 +127,11 @@ class Gate {
   dispatch::Offer enter(Ticket& ticket, const dispatch::Terms& terms, TimePoint now);
   // `served_as`: see dispatch::Waiter.
   void leave(ClassId served_as, Duration held, TimePoint now, bool for_job = false);
+  // Likewise for an abandoned request of a lower class whose upstream goes on, if a request of the
+  // first class has waited for long: the slot goes to that. As long as the upstream goes on, a slot
+  // is reserved for the first class in its place, up to an eighth of all slots: so the lower
+  // classes together never have more at work than before. False: the slot is kept.
+  bool give_to_first(ClassId served_as, Duration held, TimePoint now, bool for_job = false);
   Withdrawal cancel(Ticket& ticket, TimePoint now);
   // Whether a slot held by this class, if released now, alone or together with others that wait for
   // their clients, would go to a waiter at any gate.
@@ -189,6 +194,7 @@ class Gate {
   void deliver_background(TimePoint now);
   void settle_shadow(TimePoint now);
   bool is_only_gate() const { return slots_->gates.size() == 1; }
+  bool is_newest() const { return slots_->gates.back() == this; }
   bool is_steady();
   void follow_servers(TimePoint now);
   std::uint32_t limit_of_gates() const;
@@ -199,6 +205,10 @@ class Gate {
   ClassId class_like(const Gate& other, ClassId id) const;
   void update_slot_share();
   void grant_waiting(TimePoint now);
+  std::uint32_t most_given_to_first() const { return limit_of_all() / kGivenToFirst; }
+  void keep_for_first(TimePoint now);
+
+  static constexpr std::uint32_t kGivenToFirst = 8;
 
   const std::shared_ptr<Slots> slots_;
   const Servers* const servers_;
@@ -214,15 +224,15 @@ class Gate {
 class WorkWithoutSlot {
  public:
   // The work has already been counted.
-  explicit WorkWithoutSlot(std::shared_ptr<Slots> slots) : slots_(std::move(slots)) {}
+  explicit WorkWithoutSlot(std::shared_ptr<CappedCounter> count) : count_(std::move(count)) {}
   WorkWithoutSlot(WorkWithoutSlot&&) = default;
   WorkWithoutSlot& operator=(WorkWithoutSlot&&) = delete;
   ~WorkWithoutSlot() {
-    if (slots_) slots_->at_work_without.decrement();
+    if (count_) count_->decrement();
   }
 
  private:
-  std::shared_ptr<Slots> slots_;
+  std::shared_ptr<CappedCounter> count_;  // of the upstream's slots
 };
 
 // A dispatch slot; released by the destructor.
@@ -270,7 +280,18 @@ class Slot {
     std::shared_ptr<Slots> slots = gate_->slots();
     if (!slots->at_work_without.try_increment(gate_->limit_of_all())) return std::nullopt;
     release(now);
-    return WorkWithoutSlot(std::move(slots));
+    CappedCounter* const count = &slots->at_work_without;
+    return WorkWithoutSlot({std::move(slots), count});
+  }
+  // The same for the sake of the first class; see Gate::give_to_first().
+  std::optional<WorkWithoutSlot> give_to_first(TimePoint now) {
+    if (gate_ == nullptr) return std::nullopt;
+    std::shared_ptr<Slots> slots = gate_->slots();
+    if (!gate_->give_to_first(served_as_, now - since_, now, for_job_)) return std::nullopt;
+    set_wait(SlotWait::nothing);
+    gate_ = nullptr;
+    CappedCounter* const count = &slots->given_to_first;
+    return WorkWithoutSlot({std::move(slots), count});
   }
   void release(TimePoint now) {
     if (gate_ != nullptr && wait_ == SlotWait::client) gate_->slots()->frees_one(now);

@@ -237,7 +237,8 @@ std::optional<Answer> Entrance::tell_end(const waiting::TicketId& id) {
 void Entrance::let_in(const waiting::TicketId& id) {
   inside_ = id;
   const waiting::Carrier carrier = first_pass_ ? first_pass_->carrier : token_->carrier;
-  if (room_->may_go_first(id, carrier, *settings_, services_.now())) {
+  const bool goes_first = room_->may_go_first(id, carrier, *settings_, services_.now());
+  if (goes_first && !request_.classification.may_be_anothers()) {
     request_.generation->generation().classifier.set_class(
         request_.classification, settings_->sessions.traffic_class.value_or(ClassId{}),
         request_.arrived);

@@ -58,6 +58,10 @@ struct Classification {
   // The priority that a trusted peer sent; it determined the class.
   std::optional<std::uint32_t> trusted_priority;
 
+  // The class is no higher than that of another route, whose request this may be, too. So nothing
+  // that goes by the route alone may raise it.
+  bool may_be_anothers() const { return has_conflicting_path || is_also_get || has_capitals; }
+
   // The deadlines of the wait for a slot and of the wait for the response (kNever: none).
   // `uncounted` is time since arrival that the route's and the class's deadlines exclude; the
   // client's own deadline includes it.
@@ -126,8 +130,7 @@ class Classifier {
   // route's does not say what it costs.
   bool goes_by_cost(const Classification& classification) const {
     return facts_[index(classification.route)].by_cost && !classification.trusted_priority &&
-           !classification.tenant.tier->traffic_class && !classification.has_conflicting_path &&
-           !classification.is_also_get && !classification.has_capitals;
+           !classification.tenant.tier->traffic_class && !classification.may_be_anothers();
   }
   // Sets the class, and with it the deadline of a request without one of its route.
   void set_class(Classification& classification, ClassId traffic_class, TimePoint arrived) const {

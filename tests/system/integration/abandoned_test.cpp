@@ -277,4 +277,41 @@ TEST_CASE("an upstream that goes on answering an abandoned request is cut off") 
   CHECK(was_cut);
 }
 
+TEST_CASE("P0 gets slots beside requests of P2 that were abandoned and take long") {
+  constexpr int kConcurrency = 16;
+  Event go;
+  std::atomic<int> long_ones{0}, most{0};
+  ScriptedPeer peer([&](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      if (request->target().starts_with("/export")) {
+        most = std::max<int>(most, ++long_ones);
+        if (!proxy.wait(go)) return;
+        --long_ones;
+      }
+      if (!proxy.send(ok("done"))) return;
+    }
+  });
+  const ProxyUnderTest proxy(
+      peer.address(),
+      {{"workers", 1},
+       {"dispatch", {{"concurrency", kConcurrency}}},
+       {"routes",
+        {{{"name", "export"}, {"match", {{"path", "/export/**"}}}, {"class", "P2"}},
+         {{"name", "checkout"}, {"match", {{"path", "/checkout/**"}}}, {"class", "P0"}}}}});
+  std::vector<RawClient> leavers;
+  for (int n = 0; n < kConcurrency; ++n)
+    leavers.emplace_back(proxy.port()).send(get("/export/" + std::to_string(n)));
+  CHECK(peer.wait_until([](const auto& seen) { return seen.requests == kConcurrency; }));
+  leavers.clear();
+  CHECK(proxy.metric_becomes("spillway_abandoned_requests", kConcurrency));
+  for (int n = 0; n < 10; ++n)
+    CHECK(RawClient(proxy.port()).ask(get("/checkout/pay")).status() == 200);
+  CHECK(proxy.metric("spillway_abandoned_requests") < kConcurrency);
+  CHECK(RawClient(proxy.port()).ask(get("/export/new")).status() == 503);  // it is P0's slot
+  CHECK(most == kConcurrency);
+  go.set();
+  CHECK(proxy.metric_becomes("spillway_abandoned_requests", 0));
+  CHECK(RawClient(proxy.port()).ask(get("/export/new")).status() == 200);
+}
+
 }  // namespace spillway::support

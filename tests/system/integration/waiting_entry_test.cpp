@@ -163,6 +163,28 @@ TEST_CASE("a failure of Spillway itself does the same, and the last attempt leav
   CHECK(proxy.metric(R"(spillway_waiting_room_entries_failed_total{room="sale"})") == 1);
 }
 
+double forwarded_in(const ProxyUnderTest& proxy, const std::string& its_class) {
+  return proxy.metric(R"(spillway_requests_total{route="sale",class=")" + its_class +
+                      R"(",outcome="forwarded"})");
+}
+
+TEST_CASE("a pass raises no class of a path that may be that of another route") {
+  Shop shop;
+  nlohmann::json settings = selling({{"active_sessions", 1}, {"when", "always"}});
+  settings["routes"].push_back(
+      {{"name", "report"}, {"match", {{"path", "/sale/report/**"}}}, {"class", "P2"}});
+  ProxyUnderTest proxy(shop.address(), settings);
+  Visitor inside(proxy);
+  inside.join();
+  REQUIRE(inside.is_called());
+  CHECK(is_in(inside.visit()));
+  const double before = forwarded_in(proxy, "P0");
+  CHECK(before > 0);
+  CHECK(is_in(inside.visit("/sale/REPORT/all")));  // to a backend that ignores capitals
+  CHECK(forwarded_in(proxy, "P0") == before);
+  CHECK(forwarded_in(proxy, "P2") == 1);
+}
+
 TEST_CASE("who was let in goes first, but a program that asks on and on only for a while") {
   Shop shop;
   ProxyUnderTest proxy(shop.address(), selling({{"active_sessions", 1}, {"when", "always"}}));
@@ -173,8 +195,7 @@ TEST_CASE("who was let in goes first, but a program that asks on and on only for
   for (int n = 0; n < 1000; ++n) REQUIRE(is_in(inside.visit()));
   const double refilled = 20 * to_seconds(Clock::now() - begin) + 1;
   const auto forwarded = [&](const std::string& its_class) {
-    return proxy.metric(R"(spillway_requests_total{route="sale",class=")" + its_class +
-                        R"(",outcome="forwarded"})");
+    return forwarded_in(proxy, its_class);
   };
   CHECK(forwarded("P0") >= 400);
   CHECK(forwarded("P0") <= 400 + refilled);
