@@ -56,7 +56,7 @@ class FieldList {
   std::size_t count(FieldId id) const;
 
  private:
-  static constexpr std::size_t kIds = 512;  // more than Beast knows (static_assert in the .cpp)
+  static constexpr std::size_t kIds = 512;  // more than Beast's fields (static_assert in the .cpp)
   static std::size_t position(FieldId id) { return static_cast<std::size_t>(id); }
 
   union {
