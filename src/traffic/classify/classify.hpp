@@ -152,7 +152,7 @@ class Classifier {
     bool by_cost = false;
     bool has_waiting_room = false;
     bool names_head = false;
-    bool names_capitals = false;                  // in its path: the backend tells them apart there
+    bool names_capitals = false;                  // in its path: the backend is case-sensitive
     std::unique_ptr<const WaitingBypass> bypass;  // null: no bypass
   };
 
