@@ -27,7 +27,7 @@ class SqliteInserts {
 
   void load();  // after opening, and after a rollback
 
-  // The job must stay in memory until write(). Returns its number, if its id is new.
+  // The job must stay in memory until write(). Returns its number; unused if its id exists.
   std::int64_t add(const jobs::NewJob& job, const Place& place);
   bool has(const jobs::JobId& id) const;  // among those not yet written
   // Inserts the added jobs; call it before anything else reads jobs.
