@@ -13,7 +13,7 @@ namespace spillway::config {
 // the wait (TrafficClass::stretches): the highest default class for the time of two requests, the
 // others for the time of 0.8 and 0.4. With 500 ms and requests of two seconds, most would leave the
 // queue shortly before a slot is free. Among many slots one is soon free: with more than kFewSlots,
-// the interval between freed slots counts instead, which is then 12.5 ms.
+// the interval between freed slots counts instead, against 12.5 ms.
 //
 // In the simulator, 160 ms serves P1 better if clients are patient (8 slots x 2 s at twice the
 // capacity: 86 % instead of 80), but is worse with an adaptive limit and clients that give up after

@@ -28,7 +28,7 @@ const std::vector<std::string>& part_names() {
 constexpr std::array<std::string_view, 14> kUseless{
     "base",  "iframe", "frame", "frameset",  "object", "embed",   "applet",
     "audio", "video",  "track", "plaintext", "xmp",    "noembed", "noframes"};
-// A form in a form, or a button in a button, is ignored; the others would not show it as it is.
+// A form in a form, or a button in a button, is ignored; the others change how {{content}} shows.
 constexpr std::array<std::string_view, 7> kNotAround{"form",     "button", "a",       "select",
                                                      "template", "svg",    "noscript"};
 constexpr std::array<std::string_view, 4> kLoading{"src", "srcset", "poster", "background"};

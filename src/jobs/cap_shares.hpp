@@ -6,9 +6,9 @@
 // the others leave. It uses a new part only after announcing it, and after a later read has shown
 // that it is still free. Of two that take at the same time at least the later one sees the other
 // (the flag principle: Herlihy and Shavit, The Art of Multiprocessor Programming, 2.4). So all
-// together never use more than the cap, whoever joins, ends, or reads late. No lock is held.
+// together never use more than the cap, whichever joins, ends, or reads late. No lock is held.
 //
-// A proxy that ended without notice holds its part until the store has found out.
+// A proxy that ended without notice keeps its part until the store has found out.
 #pragma once
 
 #include <compare>

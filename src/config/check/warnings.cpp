@@ -124,8 +124,8 @@ void warn_of_plain_visitors(const Config& config, Problems& found) {
   }
 }
 
-// Whether requests of this route may be of this class: a priority from a trusted source may raise
-// or lower the class of any request.
+// Whether requests of this route may be of this class: a priority, a learned cost or an API key may
+// give a request any class.
 bool may_be_of(const Config& config, const Route& route, ClassId traffic_class) {
   const bool may_be_any =
       route.priority || route.priority_by_cost || !config.trusted_headers.priority.empty() ||

@@ -1,6 +1,6 @@
 // Field names as CGI and its successors pass them to a program (RFC 3875 section 4.1.18): without
-// case, and with an underscore for each hyphen. lighttpd and others replace every character other
-// than letters and digits so, which makes X.Real+IP equal to X-Real-IP for programs behind them.
+// case, and with an underscore for each hyphen. lighttpd and others use one for every character
+// other than letters and digits, so that X.Real+IP is X-Real-IP to programs behind them.
 #pragma once
 
 #include <algorithm>

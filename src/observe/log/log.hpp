@@ -55,7 +55,7 @@ template <class Kind>
 struct ServerLine {
   std::string_view upstream;
   std::string_view server;
-  std::string_view address;  // the resolved address that was tried; as written: not logged
+  std::string_view address;  // the one that was tried; logged only if it differs from `server`
   Kind kind{};
   std::string_view detail;     // details; empty: the kind says enough
   std::uint64_t left_out = 0;  // of the same kind and server or upstream, since the last line

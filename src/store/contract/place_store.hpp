@@ -35,8 +35,8 @@ struct PlaceChanges {
 
 class PlaceStore {
  public:
-  // How long ended tickets and sessions are remembered: as long as an earlier token of one may turn
-  // up whose end must be known.
+  // How long ended tickets and sessions are remembered: as long as a token from before may turn up
+  // for which nothing else has been stored.
   static constexpr Milliseconds kEndedKept{180'000};
 
   virtual ~PlaceStore() = default;

@@ -9,8 +9,8 @@
 // newest window.
 //
 // The most recently accepted keys belong to one window. When another window becomes the newest,
-// they are moved into the table of their own, some with each transaction, and until that is done,
-// new keys are written directly into the table of the newest.
+// they are moved into their own window's table, some with each transaction, and until that is done,
+// new keys are written directly into the newest window's table.
 #pragma once
 
 #include <array>
