@@ -1,5 +1,5 @@
-// The command line, nothing else. Exit codes: 0 fine, 1 failed at run time, 2 bad usage or
-// configuration.
+// The command line of spillway and nothing else. Exit codes: 0 success, 1 run-time failure, 2 bad
+// usage or configuration.
 #include <spdlog/version.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -35,7 +35,7 @@ constexpr int kFine = 0;
 constexpr int kFailed = 1;
 constexpr int kBadUsage = 2;
 
-// A checked configuration, or every problem.
+// Returns a checked configuration, or all its problems.
 spillway::config::LoadResult read(const std::string& path) {
   auto result = spillway::config::load_file(path);
   if (!result.config) return result;
@@ -55,7 +55,7 @@ void report(const std::string& path, const spillway::config::Problems& problems)
   std::cerr << path << ": " << problems.size() << " error(s)\n";
 }
 
-// The same; prints problems to standard error.
+// The same, but prints problems to standard error.
 std::optional<spillway::config::Config> load(const std::string& path) {
   auto [config, problems] = read(path);
   if (!config) report(path, problems);
@@ -80,7 +80,7 @@ int check(const std::string& path) {
 
 // A server name that cannot be resolved is a run-time failure: it may resolve later.
 int run(const std::string& path) {
-  // Until the server handles them: what other servers are sent ends none that is starting.
+  // Until the server handles them: signals meant for another server must not end a starting one.
   for (const int signal : {SIGUSR1, SIGUSR2, SIGHUP}) std::signal(signal, SIG_IGN);
   auto config = load(path);
   if (!config) return kBadUsage;
@@ -161,10 +161,10 @@ int code_of(spillway::AdminOutcome outcome) {
   return kFailed;
 }
 
-// What the command line says. CLI11 keeps pointers to the members while it parses.
+// The parsed command line. CLI11 keeps pointers to the members while it parses.
 struct Arguments {
   std::string config;
-  std::string file;  // the same, as a word
+  std::string file;  // the same, as a positional argument
   spillway::ExplainedRequest request;
   std::string state{name(spillway::State::normal)};
   spillway::SimulateOptions simulation;
@@ -175,7 +175,7 @@ struct Arguments {
 
 constexpr const char* kConfigHelp = "Configuration file (JSON)";
 
-// Throws if it is named twice. False: it is not named.
+// Throws if both forms are given. False if neither is.
 bool take_config(Arguments& to) {
   if (to.file.empty()) return !to.config.empty();
   if (!to.config.empty())
@@ -185,7 +185,7 @@ bool take_config(Arguments& to) {
   return true;
 }
 
-// As a word or with --config.
+// As a positional argument or with --config.
 CLI::App& add_config(CLI::App& command, Arguments& to, const char* help = kConfigHelp) {
   command.add_option("FILE", to.file, help);
   command.add_option("-c,--config", to.config, "The same");
@@ -198,7 +198,7 @@ void require_config(CLI::App& command, Arguments& to) {
   });
 }
 
-// FILE is the first of the words, if there are three.
+// If there are three positional arguments, the first one is FILE.
 void take_explain_words(Arguments& to) {
   if (to.request.url.empty()) {
     to.request.url = std::move(to.request.method);
@@ -289,7 +289,7 @@ int execute(const CLI::App& app, Arguments& arguments) {
   return print_version();
 }
 
-// An argument in the place of a command that is none: CLI11 would only say that one is required.
+// An unknown word in place of a command: CLI11 would only say that a command is required.
 bool has_unknown_command(const CLI::App& app, int argc, char** argv) {
   const CLI::App* at = &app;
   for (int n = 1; n < argc && at->get_require_subcommand_min() > 0; ++n) {

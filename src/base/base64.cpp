@@ -51,7 +51,7 @@ bool read_base64url(std::string_view text, std::span<std::uint8_t> bytes) {
     bits -= 8;
     bytes[read++] = static_cast<std::uint8_t>(held >> bits);
   }
-  // Bits that belong to no byte are zero: there is one text for the bytes.
+  // Unused bits must be zero, so that each byte sequence has only one encoding.
   return (held & ((1u << bits) - 1)) == 0;
 }
 

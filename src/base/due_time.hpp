@@ -1,8 +1,8 @@
-// When the time of a request is over, and as far as the operator says so.
+// When a request's time is up: once overall, and once as the operator alone sets it.
 //
-// A client may choose an earlier time than the operator's, and gives up sooner by it. Whatever
-// makes one request go before another, or is counted as the proxy's failure, goes by `operators`:
-// so no client gains by being in a hurry. Where one time is enough it stands for `at`.
+// A client may ask for an earlier time than the operator's, and then gives up sooner. Whatever
+// moves one request ahead of another, or counts as the proxy's failure, uses `operators`, so that
+// no client gains from being in a hurry. Where one time is enough, it is `at`.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +16,20 @@ struct DueTime {
   TimePoint operators = kNever;  // never before `at`
 
   constexpr DueTime() = default;
-  // The operator's.
+  // Set by the operator.
   constexpr DueTime(TimePoint all) : at(all), operators(all) {}
-  // One that the operator chose, and one of the client, which counts only if it is earlier.
+  // One time from the operator, one from the client, which counts only if it is earlier.
   constexpr DueTime(TimePoint operators_choice, TimePoint clients)
       : at(std::min(operators_choice, clients)), operators(operators_choice) {}
 
   constexpr operator TimePoint() const { return at; }
-  // The client's own comes first.
+  // The client's own time comes first.
   constexpr bool is_clients() const { return at < operators; }
 
   friend constexpr bool operator==(const DueTime& a, TimePoint b) { return a.at == b; }
 };
 
-// The earlier of the two, for each party.
+// The earlier time, separately for `at` and `operators`.
 constexpr DueTime earlier_of(const DueTime& a, const DueTime& b) {
   DueTime both;
   both.at = std::min(a.at, b.at);

@@ -50,7 +50,7 @@ class Rsa {
   Rsa(const Rsa&) = delete;
   Rsa& operator=(const Rsa&) = delete;
 
-  // A large exponent would make a signature dear to verify; an even number is none of RSA's.
+  // A large exponent would make verification expensive; an even one is not a valid RSA exponent.
   bool is_good() const {
     const std::size_t bits = ::mpz_sizeinbase(key_.n, 2);
     return is_good_ && bits >= kFewestBits && bits <= kMostBits && mpz_odd_p(key_.n) != 0 &&
@@ -81,7 +81,7 @@ class P256 {
   P256(const P256&) = delete;
   P256& operator=(const P256&) = delete;
 
-  bool is_good() const { return is_good_; }  // it is on the curve
+  bool is_good() const { return is_good_; }  // the point is on the curve
   bool has_signed(std::string_view text, Bytes signature) const {
     if (!is_good_ || signature.size() != 2 * kCoordinate) return false;
     dsa_signature both;
@@ -99,8 +99,8 @@ class P256 {
   bool is_good_ = false;
 };
 
-// What stands before the key itself where there is no choice (RFC 5480 section 2, RFC 8410
-// section 4).
+// The fixed DER prefix before the key itself (RFC 5480 section 2, RFC 8410 section
+// 4).
 constexpr std::array<std::uint8_t, 27> kBeforePoint{
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06,
     0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04};
@@ -113,15 +113,15 @@ std::vector<std::uint8_t> bytes_of(mpz_srcptr number) {
   return bytes;
 }
 
-// What follows `before`, if all of it has that size.
+// The bytes after the prefix `before`, if there are exactly `size` of them.
 std::optional<Bytes> rest_of(Bytes der, Bytes before, std::size_t size) {
   if (der.size() != before.size() + size || !std::ranges::equal(der.first(before.size()), before))
     return std::nullopt;
   return der.last(size);
 }
 
-// SubjectPublicKeyInfo ::= SEQUENCE { SEQUENCE { OID rsaEncryption, NULL }, BIT STRING }, in which
-// is RSAPublicKey (RFC 8017 appendix A.1.1).
+// SubjectPublicKeyInfo ::= SEQUENCE { SEQUENCE { OID rsaEncryption, NULL }, BIT STRING }, which
+// contains RSAPublicKey (RFC 8017 appendix A.1.1).
 std::optional<PublicKey> read_rsa(Bytes der) {
   constexpr std::array<std::uint8_t, 15> kAlgorithm{0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86,
                                                     0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00};

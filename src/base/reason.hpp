@@ -33,20 +33,20 @@ enum class Reason : std::uint8_t {
   client_gone,
   draining,
   bad_request,             // malformed, too large, ...: the client's fault
-  idempotency_conflict,    // another request has its Idempotency-Key at the moment
-  idempotency_mismatch,    // its Idempotency-Key came with another request before
+  idempotency_conflict,    // another request with its Idempotency-Key is being handled
+  idempotency_mismatch,    // its Idempotency-Key was used before with another request
   request_timeout,         // the request did not arrive in time
-  slow_client,             // it held a slot for which others waited, and moved too few bytes
+  slow_client,             // it held a slot that others waited for, and moved too few bytes
   not_stored,              // only a cached response was allowed, and there is none
   local_shortage,          // Spillway itself ran out of descriptors, ports or memory
-  response_too_large,      // the head of a response that Spillway gives itself has no room
-  store_unavailable,       // the request was to be deferred, and could not be written down
-  store_full,              // likewise: as many jobs wait as may
+  response_too_large,      // a response of Spillway's own whose head does not fit its block
+  store_unavailable,       // the request was to be deferred, but could not be stored
+  store_full,              // likewise: the store holds as many waiting jobs as it may
   waiting_room,            // visitors wait to be let in
-  poll_limit,              // a ticket is polled far more often than poll_ms allows
+  poll_limit,              // a ticket was polled far more often than poll_ms allows
   join_limit,              // too many tickets were made for the client's address
-  work_required,           // a place takes a proof of work, and it has none that counts
-  shedding_does_not_help,  // of a state: its signal stays high however much is refused
+  work_required,           // a place needs a proof of work, and the request has no valid one
+  shedding_does_not_help,  // of a state: its signal stays high however much is rejected
 };
 
 inline constexpr std::size_t kReasonCount = 35;
@@ -100,7 +100,7 @@ constexpr bool is_capacity(Reason reason) {
          reason == Reason::queue_wait_risk;
 }
 
-// The caller has used up what it may take of a backend: status 429 instead of 503.
+// The caller has used up its share of a backend: status 429 instead of 503.
 constexpr bool is_callers_own(Reason reason) {
   return reason == Reason::budget_exceeded || reason == Reason::tenant_share;
 }

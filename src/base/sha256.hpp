@@ -22,10 +22,10 @@ std::optional<Sha256> parse_sha256(std::string_view hex);
 // In lower case.
 std::string to_text(const Sha256& digest);
 
-// In a time that does not depend on where they differ.
+// In a time that does not depend on where the two differ.
 bool equal_in_constant_time(const Sha256& one, const Sha256& other);
 
-// For hash tables: a digest's bytes are spread already.
+// For hash tables: the bytes of a digest are already uniformly distributed.
 struct HashOfSha256 {
   std::size_t operator()(const Sha256& digest) const {
     std::size_t first;

@@ -25,11 +25,11 @@ std::size_t utf8_part(std::string_view text) {
   return at;
 }
 
-// Invisible: Default_Ignorable_Code_Point of Unicode 15.0 (DerivedCoreProperties.txt). Braille's
-// blank is none of these, and is as empty; the annotation marks U+FFF9 to U+FFFB hide what stands
-// between them.
+// Invisible: Default_Ignorable_Code_Point of Unicode 15.0 (DerivedCoreProperties.txt), and also the
+// Braille blank, which looks as empty, and the annotation marks U+FFF9 to U+FFFB, which hide the
+// text between them.
 bool is_deceptive(char32_t c) {
-  if (c >= 0x20 && c < 0x7f) return false;  // nearly all
+  if (c >= 0x20 && c < 0x7f) return false;  // nearly all characters
   constexpr std::pair<char32_t, char32_t> kRanges[] = {
       {0x00, 0x1f},     {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},
       {0x61c, 0x61c},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},

@@ -16,7 +16,7 @@ struct SipKey {
 };
 
 // SipHash-c-d on a little-endian machine; on others the values differ, which does not matter for
-// tables in memory. The paper proposes 2-4; 1-3 is its faster kin for hash tables.
+// tables in memory. The paper proposes 2-4; 1-3 is the faster variant for hash tables.
 template <int kCompressions, int kFinalisations>
 std::uint64_t sip_hash(SipKey key, std::string_view text) {
   std::uint64_t a = key.low ^ 0x736f6d6570736575u;

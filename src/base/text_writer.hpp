@@ -25,7 +25,7 @@ class TextWriter {
     size_ += text.size();
     return *this;
   }
-  // A literal: the length is a constant, so the copy compiles to a few stores.
+  // A string literal: its length is a constant, so the copy compiles to a few stores.
   template <std::size_t Size>
   TextWriter& operator<<(const char (&literal)[Size]) {
     constexpr std::size_t kLength = Size - 1;

@@ -8,7 +8,7 @@ namespace spillway {
 
 namespace {
 
-// Takes fixed parts off the front of a text; one that is not there fails all that follow.
+// Parses a text from front to back; if an expected part is missing, all later steps fail too.
 class TimeReader {
  public:
   explicit TimeReader(std::string_view text) : rest_(text) {}
@@ -22,7 +22,7 @@ class TimeReader {
     }
     return value > most ? fail() : value;
   }
-  // One of these characters; '\0' if it is none.
+  // The next character if it is one of these; otherwise '\0'.
   char one_of(std::string_view wanted) {
     if (rest_.empty() || wanted.find(rest_.front()) == std::string_view::npos) {
       fail();
@@ -32,7 +32,7 @@ class TimeReader {
     rest_.remove_prefix(1);
     return found;
   }
-  // ".1" to ".123456789", if there is one, in milliseconds.
+  // ".1" to ".123456789", if present, in milliseconds.
   unsigned fraction() {
     if (rest_.empty() || rest_.front() != '.') return 0;
     rest_.remove_prefix(1);
@@ -67,7 +67,7 @@ std::chrono::minutes offset(TimeReader& reader) {
   return sign == '-' ? -minutes : minutes;
 }
 
-// With leading zeros, and `behind` behind it.
+// With leading zeros, followed by `behind`.
 void put(std::string& out, std::int64_t number, std::size_t digits, char behind) {
   const std::string text = std::to_string(number);
   out.append(digits - std::min(digits, text.size()), '0').append(text).push_back(behind);

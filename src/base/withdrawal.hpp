@@ -1,4 +1,4 @@
-// What comes of giving up a wait whose end another thread brings.
+// The result of cancelling a wait that another thread may be about to end.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 namespace spillway {
 
 enum class Withdrawal : std::uint8_t {
-  withdrawn,  // nothing comes any more: the object may end
-  too_late,   // what was waited for has come, or is on its way and must be received
+  withdrawn,  // nothing more arrives: the object may be destroyed
+  too_late,   // the result has arrived, or is on its way and must be received
 };
 
 }  // namespace spillway

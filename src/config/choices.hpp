@@ -1,4 +1,4 @@
-// The names of the enumerated values, as the file writes them.
+// The names of the enumerated values, as used in the file.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ struct Choice {
   Enum value;
   std::string_view name;
 };
-// clang 14 does not yet deduce aggregates by itself.
+// clang 14 does not deduce template arguments of aggregates by itself.
 template <class Enum>
 Choice(Enum, std::string_view) -> Choice<Enum>;
 
@@ -43,7 +43,7 @@ template <>
 inline constexpr std::array kChoices<EnterBy>{Choice{EnterBy::any, "any"},
                                               Choice{EnterBy::score, "score"}};
 
-// The states that a stage may name: all but normal.
+// The states that a stage may have: all but normal.
 template <>
 inline constexpr std::array kChoices<State>{Choice{State::elevated, "ELEVATED"},
                                             Choice{State::overloaded, "OVERLOADED"},

@@ -8,7 +8,7 @@
 namespace spillway::config {
 namespace {
 
-// What depends on a class's place among the others.
+// Values that depend on a class's rank among the others.
 struct ByRank {
   double weight, max_queue, max_wait;  // milliseconds
 };
@@ -17,7 +17,7 @@ constexpr std::array<ByRank, 3> kOfThree{{{8, 512, 500}, {3, 256, 200}, {1, 128,
 std::vector<Rule> default_rules(std::size_t classes) {
   std::vector<Rule> rules(classes, Rule{Strategy::deny, 0.5, Milliseconds{1000}});
   rules.front() = {Strategy::allow, 1.0, Milliseconds{1000}};
-  // A single class is the lowest, too: else it would wait in vain, up to its full queue.
+  // If there is only one class, it is also the lowest: it would wait in vain, up to its full queue.
   rules.back() = {Strategy::deny, 1.0, Milliseconds{classes > 1 ? 5000 : 1000}};
   return rules;
 }
@@ -33,7 +33,7 @@ std::vector<TrafficClass> default_classes() {
 }
 
 TrafficClass new_class(std::string_view name, std::size_t rank, std::size_t count) {
-  // Between the highest, 0, and the lowest, 2.
+  // A position between the highest, 0, and the lowest, 2.
   const double place = count > 1 ? 2.0 * double(std::min(rank, count - 1)) / double(count - 1) : 0;
   const std::size_t above = place < 1 ? 0 : 1;
   const auto between = [&](double ByRank::*value) {

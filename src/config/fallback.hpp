@@ -1,4 +1,4 @@
-// Prepared answers.
+// Fallback responses.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace spillway::config {
 
-// A text in the configuration or in a file that it names.
+// A text in the configuration or in a file that the configuration names.
 struct Content {
   std::optional<std::string> body;  // exactly one of the two
   std::optional<std::string> file;  // relative to the directory of the configuration file
-  std::string text;                 // set by load(): the body, or what the file holds
+  std::string text;                 // set by load(): the body, or the file's contents
 };
 
 struct HeaderField {

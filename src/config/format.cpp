@@ -22,7 +22,7 @@ bool all(std::string_view text, Predicate predicate) {
   return std::all_of(text.begin(), text.end(), predicate);
 }
 
-// A whole decimal number without sign in [min, max].
+// A decimal number without sign in [min, max], and nothing else.
 bool is_number(std::string_view text, unsigned min, unsigned max) {
   unsigned value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -72,7 +72,7 @@ bool is_server(std::string_view text) {
   if (colon == text.npos || !is_number(text.substr(colon + 1), 1, 65535)) return false;
   const auto host = text.substr(0, colon);
   if (host.starts_with('[')) return host.ends_with(']') && is_ipv6(host.substr(1, host.size() - 2));
-  // Digits and dots alone are meant as an address: "1.2.3" is an error, not a name.
+  // Digits and dots alone are taken for an address: "1.2.3" is an error, not a name.
   const bool numeric = all(host, [](char c) { return is_digit(c) || c == '.'; });
   return numeric ? is_ipv4(host) : is_host_name(host);
 }
@@ -153,7 +153,7 @@ bool is_file_name(std::string_view text) {
   return !text.empty() && text.size() <= 4096 && !std::any_of(text.begin(), text.end(), is_control);
 }
 
-// A password would stand in the dump of the configuration.
+// A password is not allowed: it would appear in the dump of the configuration.
 bool is_store_url(std::string_view text) {
   if (text.empty() || text == "memory:") return true;
   if (text.starts_with("sqlite:")) return is_file_name(text.substr(7));

@@ -46,7 +46,7 @@ bool is_content(std::string_view text);        // not empty, up to kMaxContentBy
 inline constexpr Format kName{
     "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"other\" and \"default\"",
     is_name};
-// Reserved for internal classes, e.g. of background work: spillway-...
+// Reserved for internal classes, e.g. for background work: spillway-...
 inline constexpr Format kNewClass{
     "1 to 64 letters, digits, '_', '.' or '-', other than the reserved \"default\", \"none\", "
     "\"other\", \"total\" and what begins with \"spillway\"",

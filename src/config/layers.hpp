@@ -8,11 +8,11 @@
 
 namespace spillway::config {
 
-// Fields set in `changes` replace those of `rule`.
+// The fields set in `changes` replace those of `rule`.
 void apply(const RuleOverride& changes, Rule& rule);
 
-// The class's rule in each state in which route rules apply: OVERLOADED and CRITICAL of the stages,
-// or the only overloaded state.
+// The class's rule in each state in which route rules apply: in the stages OVERLOADED and CRITICAL,
+// or in the only overloaded state.
 std::vector<Rule> overloaded_rules(const Overload& overload, ClassId traffic_class);
 
 }  // namespace spillway::config

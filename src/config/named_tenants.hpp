@@ -1,5 +1,5 @@
-// The tenants that tenants.api_keys name, each once, with its tier: what all its keys together say.
-// Their order is that of each one's first key; the place in it is the tenant's number.
+// The tenants named by tenants.api_keys, each once, with its tier as all its keys together define
+// it. They are ordered by each one's first key; the index in this order is the tenant's number.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Tier {
   static constexpr std::uint32_t kNoNumber = ~std::uint32_t{0};
 
   std::uint32_t number = kNoNumber;      // of its tenant
-  std::optional<ClassId> traffic_class;  // in place of the route's
+  std::optional<ClassId> traffic_class;  // instead of the route's
   double weight = 1;
   std::string waiting_tier;  // empty: the lowest
   std::optional<Budget> budget;
@@ -30,10 +30,10 @@ struct NamedTenant {
 
 std::vector<NamedTenant> named_tenants(const std::vector<ApiKey>& keys);
 
-// Whose key it is; empty for a key without a name, which no valid configuration has.
+// The key's tenant; empty for a key without a name, which no valid configuration has.
 std::string tenant_of(const ApiKey& key);
 
-// The digest of the key, whichever way it is given; nullopt if it is not.
+// The digest of the key, whichever way it is given; nullopt if neither is valid.
 std::optional<Sha256> digest_of(const ApiKey& key);
 
 }  // namespace spillway::config

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::string_view kBlank = " \t\n\f";
 constexpr std::string_view kAfterName = " \t\n\f/>";
-constexpr std::size_t kMaxStyles = 16;  // their hashes go into one field
+constexpr std::size_t kMaxStyles = 16;  // their hashes go into one response field
 
-// As PagePart, from `head` on.
+// The names of PagePart, from `head` on.
 const std::vector<std::string>& part_names() {
   static const std::vector<std::string> names{
       "head",   "content", "title",   "heading", "sentence", "position", "ahead", "estimate",
@@ -24,11 +24,11 @@ const std::vector<std::string>& part_names() {
   return names;
 }
 
-// The policy allows them nothing, or what is in them is no markup.
+// The page's policy makes them useless, or their contents are not markup.
 constexpr std::array<std::string_view, 14> kUseless{
     "base",  "iframe", "frame", "frameset",  "object", "embed",   "applet",
     "audio", "video",  "track", "plaintext", "xmp",    "noembed", "noframes"};
-// Forms within a form, or buttons within a button, are none; the others are not shown as they are.
+// A form in a form, or a button in a button, is ignored; the others change how {{content}} shows.
 constexpr std::array<std::string_view, 7> kNotAround{"form",     "button", "a",       "select",
                                                      "template", "svg",    "noscript"};
 constexpr std::array<std::string_view, 4> kLoading{"src", "srcset", "poster", "background"};
@@ -53,7 +53,7 @@ bool is_style(std::string_view relations) {
   return in_lower_case(relations).find("stylesheet") != std::string::npos;
 }
 
-// Of a <style>: whether it names what is neither part of it nor of the page.
+// Whether a <style> refers to something outside itself and the page.
 bool loads_something(std::string_view style) {
   const std::string rules = in_lower_case(style);
   if (rules.find("@import") != rules.npos) return true;
@@ -70,7 +70,7 @@ std::string line_of(std::string_view text, std::size_t at) {
   return "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n'));
 }
 
-// Empty if it is a text.
+// Empty if it is a text; otherwise why it is not.
 std::string why_no_text(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const Character next = first_character(text.substr(at));
@@ -82,8 +82,8 @@ std::string why_no_text(std::string_view text) {
   return {};
 }
 
-// As a browser sees it, which hashes what it sees: without a byte order mark, and each line end a
-// line feed (HTML section 13.2.3.5). Of several marks the next would be the first of what is sent.
+// The text as a browser sees and hashes it: without a byte order mark, each line end a line feed
+// (HTML section 13.2.3.5). If there were several marks, the next one would be sent as content.
 std::string as_seen(std::string_view text) {
   while (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   std::string seen;
@@ -98,8 +98,8 @@ std::string as_seen(std::string_view text) {
   return seen;
 }
 
-// Walks over the markup as a browser does (HTML section 13.2.5), as far as it takes to know where
-// text, attributes and styles are.
+// Walks over the markup as a browser does (HTML section 13.2.5), as far as needed to find texts,
+// attributes and styles.
 class PageReader {
  public:
   explicit PageReader(std::string_view text) : text_(text) {}
@@ -115,7 +115,7 @@ class PageReader {
 
  private:
   bool starts(std::string_view what) const { return text_.substr(at_).starts_with(what); }
-  // At the next of these characters, or at the end.
+  // Advances to the next of these characters, or to the end.
   void go_to(std::string_view characters) {
     at_ = std::min(text_.find_first_of(characters, at_), text_.size());
   }
@@ -162,7 +162,7 @@ class PageReader {
     if (within_ == name) within_.clear();
   }
 
-  // False: there is no other, and the tag has ended.
+  // Reads one attribute. False: there are no more, and the tag has ended.
   bool attribute(std::string_view element) {
     go_past(" \t\n\f/");
     if (at_ == text_.size()) fail("a tag that does not end");
@@ -195,7 +195,7 @@ class PageReader {
     return quoted;
   }
 
-  // Where text is nothing but text.
+  // For contents without markup, where everything is text.
   void next_of_text() {
     if (starts("{{")) return placeholder(false);
     ++at_;
@@ -211,7 +211,7 @@ class PageReader {
     if (name.size() > 2 && name.starts_with("on"))
       fail(shown(name) + ": the page runs no script but that of {{content}}");
     if (name == "http-equiv") fail("http-equiv: {{head}} and the response's fields have it");
-    // The page's forms lead back to where they came from.
+    // The page's forms return to the page that they were sent from, by the Referer.
     const bool is_policy =
         element == "meta" && name == "name" && in_lower_case(given) == "referrer";
     if (is_policy || name == "referrerpolicy") fail("a referrer policy: the response has one");
@@ -232,7 +232,7 @@ class PageReader {
     if (within_.empty() && is_of(kNotAround, name)) within_ = name;
   }
 
-  // Of an element in which there are no others: where its end tag begins.
+  // For an element that contains no other elements: the position of its end tag.
   std::size_t end_of(const std::string& name) {
     for (std::size_t at = text_.find("</", at_); at != text_.npos; at = text_.find("</", at + 2)) {
       const std::string_view rest = text_.substr(at + 2);
@@ -257,13 +257,13 @@ class PageReader {
 
   void text_alone(const std::string& name) {
     const std::size_t end = end_of(name);
-    // With a value behind it, it could become the end tag.
+    // With a value after it, it could become the end tag.
     if (text_.substr(at_, end - at_).find("</") != text_.npos)
       fail("</ in a <" + name + ">, in which there are no tags");
     while (at_ < end && problem_.empty()) next_of_text();
   }
 
-  // `takes_markup`: it stands between tags.
+  // `takes_markup`: the placeholder is between tags, where markup is allowed.
   void placeholder(bool takes_markup) {
     const std::size_t end = text_.find("}}", at_);
     if (end == text_.npos) return fail("{{ without }}");
@@ -303,10 +303,10 @@ class PageReader {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t kept_ = 0;  // what is before is among the pieces
+  std::size_t kept_ = 0;  // everything before it has been added to the pieces
   PageTemplate page_;
   std::string problem_;
-  std::string within_;  // an element of kNotAround that has not ended
+  std::string within_;  // an element of kNotAround that is still open
   bool is_in_body_ = false;
   std::size_t styles_ = 0;
   std::size_t heads_ = 0;

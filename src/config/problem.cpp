@@ -8,7 +8,7 @@
 namespace spillway::config {
 namespace {
 
-constexpr std::size_t kShown = 60;  // characters of a found text, names in a list
+constexpr std::size_t kShown = 60;  // characters of a quoted text, names in a list
 
 bool is_word(std::string_view key) {
   return !key.empty() && key.size() <= kShown &&

@@ -1,12 +1,12 @@
-// Whether routes of two configurations are one route before and after a reload: what was learned or
-// stored for the one holds for the other.
+// Whether routes of two configurations are the same route before and after a reload: then what was
+// learned or stored for one is valid for the other.
 #pragma once
 
 #include "config/config.hpp"
 
 namespace spillway::config {
 
-// They have the same name, take the same requests and send them to the upstream of the same name.
+// They have the same name, match the same requests and send them to the upstream of the same name.
 inline bool is_same_route(const Config& config, const Route& route, const Config& other_config,
                           const Route& other) {
   return route.name == other.name && route.match == other.match &&

@@ -1,5 +1,5 @@
-// Signed tokens that are believed of any client: who a visitor of a waiting room is, by a JWT of
-// the site's login or a cookie that its backend signs.
+// Signed tokens that are believed from any client: they identify a visitor of a waiting room, by a
+// JWT of the site's login or a cookie that the site's backend signs.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,29 @@
 
 namespace spillway::config {
 
-// How a JWT is signed (RFC 7518 section 3.1, RFC 8037): by its key, whatever the token says.
+// How a JWT is signed (RFC 7518 section 3.1, RFC 8037): set by its key, not by the token.
 enum class JwtAlgorithm : std::uint8_t { hs256, rs256, es256, eddsa };
 
-// The kind of its public key; HS256 has none.
+// The kind of public key it uses; HS256 has none.
 constexpr KeyKind kind_of(JwtAlgorithm algorithm) {
   if (algorithm == JwtAlgorithm::rs256) return KeyKind::rsa;
   return algorithm == JwtAlgorithm::es256 ? KeyKind::p256 : KeyKind::ed25519;
 }
 
 struct JwtKey {
-  std::string kid;  // empty: the only key, of tokens with any `kid`
+  std::string kid;  // empty: the only key, for tokens with any `kid`
   JwtAlgorithm algorithm = JwtAlgorithm::hs256;
   std::string key_file;
-  std::string secret;                   // set by read_token_keys(), from that file; of HS256
-  std::optional<PublicKey> public_key;  // likewise; of the others
+  std::string secret;                   // set by read_token_keys() from that file; for HS256
+  std::optional<PublicKey> public_key;  // likewise; for the other algorithms
 };
 
 struct VisitorJwt {
   std::vector<JwtKey> keys;
   std::string header = "Authorization";
-  std::string cookie;    // where it is in place of `header`; empty: it is not
-  std::string issuer;    // what `iss` has to be; empty: anything
-  std::string audience;  // what `aud` has to be or to have; empty: anything
+  std::string cookie;    // the cookie that has it instead of `header`; empty: none
+  std::string issuer;    // the required `iss`; empty: any
+  std::string audience;  // what `aud` must equal or contain; empty: any
   std::string tier_claim = "tier";
   std::string user_claim = "sub";
 };

@@ -1,4 +1,4 @@
-// How many tunnels and event streams there may be.
+// The maximum number of tunnels and event streams.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace spillway::config {
 
-// Among so many client connections: half, but one at least, as each ends only when one of its ends
-// wants it to, and with more of them no other client would be accepted.
+// For this many client connections: half, but at least one, as each ends only when one of its sides
+// ends it, and with more of them no other clients would be accepted.
 inline std::uint32_t tunnels_among(std::uint32_t connections, const Limits& limits) {
   return std::min(limits.tunnels, std::max(connections / 2, 1u));
 }

@@ -24,8 +24,8 @@ std::vector<std::string> device_names(const WaitingResource& resource) {
   return names;
 }
 
-// For each size the sets of groups that have so much or more are a chain; a requirement of several
-// sizes picks out an intersection, one of each chain.
+// For each size, the sets of groups that have at least some amount form a chain; a requirement of
+// several sizes selects an intersection, with one set from each chain.
 std::vector<GroupSet> requirement_kinds(const std::vector<WaitingResource>& groups,
                                         const std::string& type, std::size_t most) {
   GroupSet all = 0;

@@ -1,6 +1,6 @@
-// The wall clock as jobs go by it: a step forward counts once it has lasted for an hour. A clock
-// that is wrong for some minutes, or a machine that learns the time after its start, lets no job
-// expire and deletes no answer. A step back counts at once: nothing is deleted by it.
+// The wall clock as used for jobs: a step forward counts only once it has lasted for an hour. So a
+// clock that is wrong for some minutes, or a machine that gets the time only after its start, makes
+// no job expire and deletes no answer. A step back counts at once: it deletes nothing.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace spillway::jobs {
 
 class BelievedTime {
  public:
-  static constexpr std::chrono::minutes kStep{1};  // what is less is not a step
+  static constexpr std::chrono::minutes kStep{1};  // smaller differences are not steps
   static constexpr std::chrono::hours kProof{1};
 
-  // The wall clock tells `told`. To be asked in the order of `now`.
+  // The wall clock shows `told`. Must be called in the order of `now`.
   WallTime at(WallTime told, TimePoint now) {
     const WallTime passed = time_ + std::chrono::floor<Milliseconds>(now - asked_);
     const bool steps = time_ != kNoTime && told - passed > kStep;
@@ -34,9 +34,9 @@ class BelievedTime {
   }
 
  private:
-  WallTime time_ = kNoTime;  // that was believed at asked_
+  WallTime time_ = kNoTime;  // the time believed at asked_
   TimePoint asked_{};
-  std::optional<TimePoint> doubted_{};  // since when
+  std::optional<TimePoint> doubted_{};  // since when a step is doubted
 };
 
 }  // namespace spillway::jobs

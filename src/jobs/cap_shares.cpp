@@ -10,7 +10,7 @@ void CapShares::join(std::int64_t number) {
   others_.clear();
 }
 
-// An equal part; none for one that takes no part.
+// An equal part; 0 for a proxy that takes no part.
 std::int64_t CapShares::aim(const CapId& id, const State& state) const {
   if (!state.takes_part) return 0;
   std::int64_t among = 1, place = 0;
@@ -23,7 +23,7 @@ std::int64_t CapShares::aim(const CapId& id, const State& state) const {
   return equal_share(state.cap.most, among, place);
 }
 
-// What the others do not hold.
+// The part of the cap that the others do not hold.
 std::int64_t CapShares::left(const CapId& id, const State& state) const {
   std::int64_t left = state.cap.most;
   for (const auto& [number, parts] : others_) {
@@ -46,7 +46,7 @@ CapParts CapShares::plan(const Caps& caps, bool takes_part) {
     state.takes_part = takes_part && cap.most > 0;
     state.share = std::min(state.share, aim(id, state));
     state.telling = wanted(id, state);
-    // What it tells may reach them, and this proxy may never hear of it.
+    // The others may receive `telling` even if this proxy never gets to know that.
     state.told = std::min(state.told, state.telling);
     parts[id] = {state.telling, state.takes_part};
   }
@@ -56,7 +56,7 @@ CapParts CapShares::plan(const Caps& caps, bool takes_part) {
 void CapShares::learn(const Others& others) {
   others_ = others;
   for (auto& [id, state] : states_) {
-    // Of what was told before they were looked at.
+    // Uses the part announced before the others were read.
     const std::int64_t is_free = std::min(aim(id, state), left(id, state));
     state.share = std::max(state.share, std::min(state.told, is_free));
     state.told = state.telling;

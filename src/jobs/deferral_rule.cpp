@@ -2,7 +2,7 @@
 
 namespace spillway::jobs {
 
-// Without a default: a reason that is added has to be decided upon.
+// Without a default: a new reason must be decided here.
 bool is_deferred_for(Reason reason, Outcome outcome, const DeferralTerms& terms) {
   if (terms.when == config::DeferWhen::prefer && !terms.is_preferred) return false;
   const bool is_refused =
@@ -24,12 +24,12 @@ bool is_deferred_for(Reason reason, Outcome outcome, const DeferralTerms& terms)
     case Reason::upstream_timeout: return outcome == Outcome::error;
     case Reason::budget_exceeded:
     case Reason::tenant_share: return is_refused && terms.include_limits;
-    case Reason::event_loop_lag:  // to defer a request costs more CPU than to refuse it
+    case Reason::event_loop_lag:  // deferring a request costs more CPU than refusing it
     case Reason::none:
     case Reason::tunnel_limit:
     case Reason::upstream_invalid:
     case Reason::client_gone:
-    case Reason::draining:  // of a tunnel: what is no tunnel is deferred before
+    case Reason::draining:  // of a tunnel: other requests are deferred before
     case Reason::bad_request:
     case Reason::idempotency_conflict:
     case Reason::idempotency_mismatch:

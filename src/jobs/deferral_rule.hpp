@@ -1,5 +1,5 @@
-// Which requests are deferred: by their method, before they are tried, and in place of which
-// refusals. The proxy and the simulator ask these rules.
+// Which requests are deferred: by their method, before they are tried, and instead of which
+// refusals. The proxy and the simulator both use these rules.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace spillway::jobs {
 
-// A client that only reads expects the answer itself, unless it says otherwise.
+// A client that only reads expects the answer itself, unless it prefers otherwise.
 enum class Deferrable : std::uint8_t { never, if_preferred, yes };
 constexpr Deferrable deferrable(http::Verb method) {
   switch (method) {
@@ -25,7 +25,7 @@ constexpr Deferrable deferrable(http::Verb method) {
 }
 
 // Whether a request is deferred before it is tried, even if there is room for it. `is_draining`:
-// the proxy. `is_preferred`: the client prefers respond-async (RFC 7240).
+// the proxy is. `is_preferred`: the client prefers respond-async (RFC 7240).
 constexpr bool comes_first(config::DeferWhen when, bool is_draining, bool is_preferred) {
   switch (when) {
     case config::DeferWhen::always: return true;
@@ -37,14 +37,14 @@ constexpr bool comes_first(config::DeferWhen when, bool is_draining, bool is_pre
 
 struct DeferralTerms {
   config::DeferWhen when = config::DeferWhen::overloaded;
-  bool is_preferred = false;         // by the client
+  bool is_preferred = false;         // by the client (respond-async)
   bool include_limits = false;       // as in config::Defer
-  bool is_clients_deadline = false;  // that passed: a later answer is of no use to this client
+  bool is_clients_deadline = false;  // it passed: a later answer is of no use to this client
 };
 
-// A request of which nothing was sent is about to end like this: true, it is deferred instead. So
-// are those for which room or a healthy server is wanting, and with `include_limits` those for
-// which their caller has used up what it may take.
+// Whether a request is deferred instead of ending with this reason and outcome; nothing of it has
+// been sent. Deferred are requests that lack room or a healthy server, and with `include_limits`
+// those whose caller has used up its budget or share.
 bool is_deferred_for(Reason reason, Outcome outcome, const DeferralTerms& terms);
 
 }  // namespace spillway::jobs

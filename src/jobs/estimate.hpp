@@ -1,8 +1,8 @@
-// When a job that waits will be done: its position over the rate at which jobs have ended lately.
+// Estimates when a waiting job will be done: its position divided by the recent rate of job ends.
 //
-// The rate is an exponentially weighted average (kMemory), over the time
-// in which there was work: a queue that was empty all night is not slow. Proxies that share a queue
-// tell each other their rates, and the jobs end at the sum of them.
+// The rate is an exponentially weighted average (kMemory), over the time in which there was work: a
+// queue that was empty all night is not slow. Proxies that share a queue exchange their rates, and
+// the jobs end at the sum of these.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 
 namespace spillway::jobs {
 
-// Where a job stands, as far as is known.
+// The position of a job, as far as is known.
 struct Standing {
-  std::uint64_t position = 0;  // 1: the next of its lane; 0: behind all
-  std::uint64_t lanes = 1;     // that take turns, its own among them
+  std::uint64_t position = 0;  // 1: the next of its lane; 0: behind all others
+  std::uint64_t lanes = 1;     // the lanes that take turns, its own included
   std::uint64_t pending = 0;   // jobs of all lanes
 };
 
-// How many jobs will have ended when it has: of each lane as many as of its own, unless there are
-// not so many.
+// How many jobs will have ended when this one has: from each lane as many as from its own, unless
+// it has fewer.
 inline std::uint64_t jobs_until(const Standing& job) {
   if (job.position == 0) return job.pending + 1;
   const std::uint64_t most = std::max(job.pending, job.position);
@@ -36,9 +36,9 @@ class Estimate {
   static constexpr Duration kMemory = std::chrono::seconds(60);
   static constexpr Milliseconds kLongest = std::chrono::hours(1);
 
-  // To be called at least every few seconds. `ended`: the jobs that ended since the last call;
-  // `had_work`: some waited or were under way. The first call only begins; a clock that goes back
-  // is taken to stand still.
+  // Call at least every few seconds. `ended`: the jobs that ended since the last call; `had_work`:
+  // some were waiting or running. The first call only starts the measurement; a clock that goes
+  // back is treated as standing still.
   void observe(std::uint64_t ended, bool had_work, TimePoint now) {
     const double passed = last_ ? std::max(to_seconds(now - *last_), 0.0) : 0.0;
     const bool is_first = !last_;
@@ -49,17 +49,17 @@ class Estimate {
     jobs_ = jobs_ * kept + static_cast<double>(ended);
   }
 
-  // What the other proxies on the queue have told, in jobs per second.
+  // The rate reported by the other proxies on the queue, in jobs per second.
   void learn_others(double rate) { others_ = std::max(rate, 0.0); }
-  // This proxy can forward what waits: not all of it is of routes that pause, and it pulls.
+  // Whether this proxy can forward waiting jobs: it pulls, and not all are of paused routes.
   void take_part(bool takes_part) { takes_part_ = takes_part; }
 
-  // At which this proxy ends jobs, per second; nullopt: not known yet.
+  // The rate at which this proxy ends jobs, per second; nullopt: not known yet.
   std::optional<double> rate() const {
     if (time_ < kKnownTime || jobs_ <= 0) return std::nullopt;
     return jobs_ / time_;
   }
-  // What it tells the others: what it adds to theirs.
+  // The rate to report to the others, which they add to theirs.
   double rate_to_tell() const { return takes_part_ ? rate().value_or(0) : 0; }
   // Jobs per second of all proxies together. While no proxy takes part: this proxy's last rate.
   std::optional<double> rate_of_all() const {
@@ -67,7 +67,7 @@ class Estimate {
     return sum > 0 ? sum : rate();
   }
 
-  // Until so many jobs have ended; in [0, kLongest]. nullopt: not known yet, or it is 0.
+  // The time until this many jobs have ended; in [0, kLongest]. nullopt: unknown, or the rate is 0.
   std::optional<Milliseconds> wait(std::uint64_t jobs) const {
     const std::optional<double> known = rate_of_all();
     if (!known || jobs == 0) return std::nullopt;
@@ -76,8 +76,8 @@ class Estimate {
     return wait < longest ? Milliseconds(static_cast<std::int64_t>(wait)) : kLongest;
   }
 
-  // For Retry-After, in [1 s, 1 h]; `otherwise` where wait() knows nothing. `least`: the job is not
-  // due before.
+  // For Retry-After, in [1 s, 1 h]; `otherwise` if wait() has no value. `least`: the job is not due
+  // before.
   std::chrono::seconds retry_after(std::uint64_t jobs, std::chrono::seconds otherwise,
                                    Milliseconds least = Milliseconds{0}) const {
     const std::optional<Milliseconds> known = wait(jobs);
@@ -89,12 +89,12 @@ class Estimate {
   }
 
  private:
-  // Less than a second with work is not evidence; weighted, that is a little less.
+  // Less than a second with work is too little evidence; with weights, that is a little less.
   static constexpr double kKnownTime = 0.99;
 
   std::optional<TimePoint> last_;
   double time_ = 0;  // seconds with work, weighted
-  double jobs_ = 0;  // that ended in them, weighted likewise
+  double jobs_ = 0;  // jobs that ended in that time, weighted likewise
   double others_ = 0;
   bool takes_part_ = true;
 };

@@ -19,7 +19,7 @@ constexpr std::size_t kLongestKey = 255;
 
 bool is_visible(char c) { return c > ' ' && c <= '~'; }
 
-// The inside of a quoted text; nullopt: it is not one.
+// The contents of a quoted string, unescaped; nullopt if it is not one.
 std::optional<std::string> unescaped(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -32,7 +32,7 @@ std::optional<std::string> unescaped(std::string_view text) {
   return out;
 }
 
-// Each part behind its length, so that no two lists of parts are the same text.
+// Each part follows its length, so that different lists of parts never give the same text.
 Digest digest_of(std::span<const std::string_view> parts) {
   std::string text;
   for (const std::string_view part : parts) text += std::to_string(part.size()) + ':';
@@ -65,8 +65,8 @@ ReadKey read_idempotency_key(const http::FieldList& fields) {
   return {std::move(key), false};
 }
 
-// Where Authorization alone came it is the text of earlier versions, so that their jobs are found.
-// No value has the line's end that tells it apart from all others.
+// With only one Authorization the text is that of earlier versions, so that their jobs are found.
+// No value contains a line end, so the line ends distinguish it from all others.
 std::string principal_of(std::string_view tenant, const http::FieldList& fields) {
   std::vector<std::pair<std::string_view, const http::Field*>> credentials;
   for (const std::string_view name : http::kCredentials)
@@ -81,8 +81,8 @@ std::string principal_of(std::string_view tenant, const http::FieldList& fields)
   return text;
 }
 
-// Behind three ends of lines, which no list of credentials begins with. A verified tenant may have
-// the name of an address.
+// Uses three line ends, with which no list of credentials begins. A verified tenant may have the
+// same name as an address, so the text also says which it is.
 std::string principal_of(std::string_view tenant, bool is_verified, const http::FieldList& fields,
                          const config::IdempotencyPrincipal& by) {
   std::string named;
@@ -96,7 +96,7 @@ std::string principal_of(std::string_view tenant, bool is_verified, const http::
     named.append("\n").append(std::to_string(cookie.count)).append(" ").append(name);
     named.append("=").append(cookie.value);
   }
-  // One that says nothing of who it is, where it could, goes by all its credentials.
+  // Without identification, although possible, all credentials of the request count.
   const bool may_say = !by.fields.empty() || !by.cookies.empty();
   if (named.empty() && !is_verified) return principal_of(tenant, fields);
   if (named.empty() && may_say) return principal_of(tenant, fields) + "\n\n\nverified";

@@ -1,4 +1,4 @@
-// A job: a request that was answered 202 and is forwarded later. Its words and its facts.
+// A job: a request that was answered 202 and is forwarded later. Its terms and its data.
 #pragma once
 
 #include <array>
@@ -14,22 +14,22 @@
 
 namespace spillway::jobs {
 
-// Jobs outlive processes: their times are those of the wall clock.
+// Jobs outlive processes, so their times are wall-clock times.
 using spillway::WallTime;
 inline constexpr WallTime kNoTime{};
 
 enum class JobState : std::uint8_t {
   queued,     // accepted, not tried yet
-  leased,     // a proxy has it in hand, or at its upstream
-  retrying,   // was tried, and will be again
-  succeeded,  // its upstream has answered, and not with a failure
+  leased,     // a proxy holds it, or is sending it to its upstream
+  retrying,   // was tried, and will be tried again
+  succeeded,  // its upstream has answered without a failure
   dead,       // will not be tried again
-  expired,    // its time to live was over before its end
-  cancelled,  // by its client or the operator
+  expired,    // its time to live passed before its end
+  cancelled,  // by the client or the operator
 };
 inline constexpr std::size_t kJobStateCount = 7;
 
-// As the wire has it.
+// The name in responses and logs.
 constexpr std::string_view name(JobState state) {
   constexpr std::array<std::string_view, kJobStateCount> names{
       "queued", "leased", "retrying", "succeeded", "dead", "expired", "cancelled"};
@@ -50,37 +50,37 @@ enum class Cause : std::uint8_t {
   rejected,        // another 4xx: permanent
   never_sent,      // no byte reached an upstream
   unanswered,      // sent; the connection broke, or no response came in time
-  invalid_answer,  // not HTTP, or not to its end
-  proxy_ended,     // its proxy crashed, lost its lease, or closed its request as it drained
+  invalid_answer,  // not HTTP, or incomplete
+  proxy_ended,     // its proxy crashed, lost its lease, or aborted it to drain
   too_many_attempts,
   poison,          // its proxies ended too often
   not_idempotent,  // unanswered, and must not be sent again
-  route_gone,      // its route is not configured any more, or its request cannot be written
+  route_gone,      // its route is no longer configured, or its request cannot be written
   cancelled_by_client,
   cancelled_by_operator,
   out_of_time,
-  expired_in_queue,  // before it was deferred: it waited in vain for a slot
+  expired_in_queue,  // before it was deferred: it waited for a slot in vain
 };
 inline constexpr std::size_t kCauseCount = 17;
 std::string_view name(Cause cause);  // e.g. "never_sent"; empty for none
 
-// Jobs of a lane are pulled in the order in which they are due; the rotor divides capacity among
+// Jobs of a lane are pulled in the order of their due times; the rotor divides capacity among
 // lanes.
 struct Lane {
-  std::uint8_t rank = 0;  // of its class: a lower one goes first
+  std::uint8_t rank = 0;  // of its class: lower ones go first
   std::string route;
   TenantId tenant{};
 
   auto operator<=>(const Lane&) const = default;
 };
 
-// 16 bytes of a SHA-256 that stand for a text.
+// 16 bytes of a SHA-256 that represent a text.
 using Digest = std::array<std::uint8_t, 16>;
 
-// What an Idempotency-Key is stored as.
+// An Idempotency-Key as it is stored.
 struct IdempotencyKey {
   Digest scope{};        // of route, principal and key
-  Digest fingerprint{};  // of the request that came with it
+  Digest fingerprint{};  // of the request sent with the key
 
   bool operator==(const IdempotencyKey&) const = default;
 };
@@ -89,11 +89,11 @@ struct IdempotencyKey {
 struct NewJob {
   JobId id;
   Lane lane;
-  std::string tenant_name;  // as logs say it
+  std::string tenant_name;  // as shown in logs
   WallTime accepted{};
   WallTime expires{};
-  std::chrono::milliseconds kept{};  // after its end
-  std::string head;                  // as it goes to the upstream
+  std::chrono::milliseconds kept{};  // how long it is kept after its end
+  std::string head;                  // in the form sent to the upstream
   std::string body;
   std::string method;
   std::string target;           // path and query
@@ -104,21 +104,21 @@ struct NewJob {
 // The part of a job that changes.
 struct Progress {
   JobState state = JobState::queued;
-  WallTime due{};                // not tried before
-  std::uint32_t attempts = 0;    // that reached an upstream
-  std::uint32_t recoveries = 0;  // from proxies that ended while they had it
+  WallTime due{};                // it is not tried before
+  std::uint32_t attempts = 0;    // attempts that reached an upstream
+  std::uint32_t recoveries = 0;  // from proxies that ended while they held it
   Cause cause = Cause::none;     // of the last attempt, or of the end
-  WallTime ended{};              // kNoTime: it has not
+  WallTime ended{};              // kNoTime: it has not ended
 
   bool operator==(const Progress&) const = default;
 };
 
-// The answer of a job's upstream.
+// The response of a job's upstream.
 struct StoredAnswer {
   std::uint16_t status = 0;
-  std::string fields;  // lines, each with CRLF, as they go to the client
+  std::string fields;  // lines, each with CRLF, in the form sent to the client
   std::string body;
-  bool is_cut = false;  // the body was longer than max_result_bytes, and is not kept
+  bool is_cut = false;  // the body exceeded max_result_bytes, and is not kept
 
   bool operator==(const StoredAnswer&) const = default;
 };
@@ -129,11 +129,11 @@ struct Attempt {
   WallTime began{};
   WallTime ended{};
   Cause cause = Cause::none;
-  std::uint16_t status = 0;  // of the answer; 0: none
+  std::uint16_t status = 0;  // of the response; 0: none
   std::string detail;        // one sentence
 };
 
-// What its client and the operator see of a job.
+// A job as its client and the operator see it.
 struct JobView {
   JobId id;
   Lane lane;
@@ -144,11 +144,11 @@ struct JobView {
   WallTime expires{};
   Progress progress;
   std::uint64_t body_bytes = 0;
-  std::uint16_t status = 0;    // of the stored answer; 0: there is none
-  std::uint64_t position = 0;  // 1: the next of its lane; 0: it does not wait, or is far behind
+  std::uint16_t status = 0;    // of the stored response; 0: none
+  std::uint64_t position = 0;  // 1: the next of its lane; 0: not waiting, or far behind
 };
 
-// A job that this proxy has in hand.
+// A job that this proxy holds.
 struct LeasedJob {
   JobId id;
   Lane lane;

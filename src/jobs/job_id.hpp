@@ -1,7 +1,7 @@
-// The id of a job, which is also the permission to ask after it and to cancel it: 88 random bits
-// behind 40 bits of time. The time keeps nothing secret and orders nothing; it is there because ids
-// of one moment then lie side by side in a store's index. With random ones, each job of a commit
-// writes a page of its own.
+// The id of a job, which is also the permission to query and cancel it: 40 bits of time followed by
+// 88 random bits. The time is neither secret nor used for ordering; it makes ids of the same moment
+// adjacent in a store's index. With purely random ids, each job of a commit would write a page of
+// its own.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ struct JobId {
   auto operator<=>(const JobId&) const = default;
 };
 
-// `accepted_ms`: since 1970; its last 40 bits recur after 34 years. `random`: from the system's
-// source of secrets.
+// `accepted_ms`: since 1970; its last 40 bits repeat after 34 years. `random`: from the system's
+// cryptographic random source.
 constexpr JobId make_job_id(std::uint64_t accepted_ms, const std::array<std::uint8_t, 11>& random) {
   JobId id;
   for (std::size_t n = 0; n < 5; ++n) {
@@ -33,7 +33,7 @@ constexpr JobId make_job_id(std::uint64_t accepted_ms, const std::array<std::uin
 
 // 32 lower-case hexadecimal digits.
 std::string to_text(const JobId& id);
-// Of such a text only; nullopt for any other, upper case too.
+// Parses exactly that form; nullopt for anything else, including upper case.
 std::optional<JobId> parse_job_id(std::string_view text);
 
 }  // namespace spillway::jobs

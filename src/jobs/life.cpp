@@ -22,7 +22,7 @@ milliseconds jittered(milliseconds longest, Random& random) {
                     std::max(longest, milliseconds{0}));
 }
 
-// What was sent, and may be done.
+// Whether a request that was sent may be sent again.
 bool may_repeat(bool is_idempotent, const Policy& policy) {
   return is_idempotent || policy.retry_unanswered;
 }
@@ -66,9 +66,9 @@ Cause cause_of(std::uint16_t status) {
 }
 
 // An upstream that has answered with a failure is asked again whatever the method: it has said that
-// the request was not done, and delivery is at least once. Without an answer that is unknown, and
-// after one that breaks off or is no HTTP, which may have begun with 200: so only an idempotent
-// request, or a route that says so, is sent again.
+// the request was not done, and delivery is at least once. Without an answer that is unknown;
+// likewise after one that is incomplete or not HTTP, which may have begun with 200: so only an
+// idempotent request, or one of a route that allows it, is sent again.
 Progress after_attempt(const Progress& before, const AttemptEnd& end, const Policy& policy,
                        WallTime expires, WallTime now, Random& random) {
   Progress job = before;

@@ -1,4 +1,4 @@
-// The life of a job: what each event makes of it. Pure; the stores execute it.
+// The life of a job: its new state after each event. Pure; the stores execute it.
 //
 //            claim            answered
 //   queued ---------> leased -----------> succeeded
@@ -9,8 +9,8 @@
 //     |              |     taken away: retrying
 //     '-- cancel, time to live over --> cancelled, expired
 //
-// Only a claim counts nothing; an attempt counts when it has reached an upstream, a recovery when a
-// proxy ended with the job in hand.
+// A claim itself counts nothing; an attempt counts once it has reached an upstream, a recovery when
+// a proxy ended while it held the job.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@
 
 namespace spillway::jobs {
 
-// What is configured for the job's route (config::Defer).
+// The configuration of the job's route (config::Defer).
 struct Policy {
   std::uint32_t max_attempts = 10;
   std::chrono::milliseconds backoff_base{1000};
@@ -39,54 +39,54 @@ struct AttemptEnd {
 
 inline constexpr std::uint32_t kMostRecoveries = 3;
 
-// The cause that an answer's status stands for: answered (1xx to 3xx), refused (429, 503), failed
-// (other 5xx, 408, 425), rejected (other 4xx).
+// The cause for the status of a response: answered (1xx to 3xx), refused (429, 503), failed (other
+// 5xx, 408, 425), rejected (other 4xx).
 Cause cause_of(std::uint16_t status);
 
-// After an attempt. It ends, or waits for the next one: a pause with full jitter, uniform in
-// [0, min(max, base * 2^(attempts - 1))], no shorter than Retry-After. Never sent: waits as long,
-// and no attempt is counted. If the next attempt were due when `expires` is over, it expires.
+// After an attempt. The job ends, or waits for the next one: a pause with full jitter, uniform in
+// [0, min(max, base * 2^(attempts - 1))], no shorter than Retry-After. never_sent: waits as long,
+// but counts no attempt. If the next attempt were due only after `expires`, the job expires.
 Progress after_attempt(const Progress& before, const AttemptEnd& end, const Policy& policy,
                        WallTime expires, WallTime now, Random& random);
 
-// Its proxy has no use for it now (drain, an open circuit, no slot, a lease that is given back): it
-// is as it was, and nothing is counted. It keeps its place among those that wait: it is due when it
-// was, or now, if the clock was set back since.
+// Its proxy cannot use it now (drain, an open circuit, no slot, a lease that is given back): it
+// returns to its former state, and nothing is counted. It keeps its place among the waiting jobs:
+// its due time is as before, or now, if the clock was set back since.
 Progress given_back(const Progress& before, WallTime now);
 
-// Its upstream may not be asked again now, since too much of what it is asked fails: it waits at
-// least the base of a pause, and a pause as after its last attempt besides. Nothing is counted.
+// Its upstream may not be retried now, since too many of its requests fail: the job waits at least
+// the base of a pause, plus a pause as after its last attempt. Nothing is counted.
 Progress put_off(const Progress& before, const Policy& policy, WallTime now, Random& random);
 
-// The number that its next delivery tells the upstream: 1 for the first, and larger than that of
-// any one before, also of one of which nobody knows whether it was made, since its proxy ended.
+// The delivery number sent to the upstream: 1 for the first, and larger than any before, including
+// a delivery that may or may not have been made, since its proxy ended.
 std::uint32_t next_delivery(const Progress& job);
 
-// Its proxy ended. Dead as poison after `most` recoveries.
+// Its proxy ended. The job is dead as poison after `most` recoveries.
 Progress recovered(const Progress& before, std::uint32_t most, WallTime now);
 // For its history: an attempt whose outcome is unknown, since its proxy ended. `now`: when that was
-// found.
+// detected.
 Attempt cut_off(WallTime now);
 
-// Its proxy closed its request before the answer came, to end or to free itself of a former
-// configuration: nobody knows what became of it, and the upstream is not to blame. The attempt
-// counts, but does not end the job as its last one, nor makes it wait: a proxy that is restarted
-// often uses up nobody's attempts. What must not be sent again unanswered ends as after_attempt().
+// Its proxy aborted the request before the answer came, to end or to release a former
+// configuration: the outcome is unknown, and the upstream is not to blame. The attempt counts, but
+// does not end the job as its last one, nor make it wait: a proxy that restarts often does not use
+// up a job's attempts. A request that must not be sent again unanswered ends as in after_attempt().
 Progress interrupted(const Progress& before, bool is_idempotent, const Policy& policy,
                      WallTime now);
 
-// Its proxy has lost its lease and lives, so it has closed the job's request before another proxy
-// may send it again. As interrupted(), but sent again whatever its method, as after the end of a
-// proxy. No recovery is counted: the job has ended no proxy, however often the store was away.
+// Its proxy has lost its lease but lives, so it has aborted the job's request before another proxy
+// may send it again. As interrupted(), but sent again whatever its method, as after a proxy's end.
+// No recovery is counted: the job ended no proxy, however often the store was unreachable.
 Progress taken_away(const Progress& before, WallTime now);
 
-// nullopt: too late, it has begun or ended.
+// nullopt: too late, the job has begun or ended.
 std::optional<Progress> cancelled(const Progress& before, Cause by, WallTime now);
-// nullopt: it does not wait.
+// nullopt: the job is not waiting.
 std::optional<Progress> expired(const Progress& before, WallTime now);
-// Of a request that was refused, and is kept for the operator: dead before any attempt.
+// For a request that was refused, and is kept for the operator: dead before any attempt.
 Progress buried(WallTime accepted, Cause why, WallTime now);
-// Dead and expired jobs begin anew; nullopt: it is neither.
+// Dead and expired jobs start again; nullopt: it is neither.
 std::optional<Progress> replayed(const Progress& before, WallTime due);
 
 }  // namespace spillway::jobs

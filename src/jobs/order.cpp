@@ -14,7 +14,7 @@ Digest order_of(std::string_view value) {
   return digest;
 }
 
-// No value has the line's end with which this text begins. Each part stands behind its length.
+// No value contains a line end, with which this text begins. Each part follows its length.
 Digest order_of(std::string_view route, std::string_view tenant, std::string_view value) {
   std::string text;
   for (const std::string_view part : {route, tenant, value})

@@ -7,10 +7,10 @@
 
 namespace spillway::jobs {
 
-// Of all clients without a verified tenant that send this value.
+// For all clients without a verified tenant that send this value.
 Digest order_of(std::string_view value);
 
-// Of a verified tenant on a route: no other client has a place in it, whatever value it sends.
+// For a verified tenant on a route: no other client gets into this order, whatever value it sends.
 Digest order_of(std::string_view route, std::string_view tenant, std::string_view value);
 
 }  // namespace spillway::jobs

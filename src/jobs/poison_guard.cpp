@@ -12,14 +12,14 @@ constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
 static_assert(kPoisonGuardRules.back().recoveries == kMostRecoveries);
 static_assert(kPoisonGuardRules.back().together == 1);
 
-// How many of the rules are about jobs with so many recoveries: these, and those before.
+// How many of the rules apply to jobs with this many recoveries: it is the first ones.
 std::size_t rules_of(std::uint32_t recoveries) {
   const auto first_other = std::ranges::find_if(
       kPoisonGuardRules, [&](const PoisonGuardRule& rule) { return rule.recoveries > recoveries; });
   return static_cast<std::size_t>(first_other - kPoisonGuardRules.begin());
 }
 
-// The most recoveries of the jobs that so many rules are about.
+// The most recoveries of jobs to which this many rules apply.
 std::uint32_t most_of(std::size_t rules) {
   if (rules == kPoisonGuardRules.size()) return std::numeric_limits<std::uint32_t>::max();
   return kPoisonGuardRules[rules].recoveries - 1;
@@ -52,8 +52,8 @@ void PoisonGuard::join(std::uint32_t recoveries) {
   for (std::size_t n = 0; n < rules_of(recoveries); ++n) ++in_hand_[n];
 }
 
-// Forgets the recovered jobs for which the lane was asked: else it would be asked for them again
-// and again, a few at a time, while other jobs come from it.
+// Forgets the recovered jobs that the lane was asked for: otherwise it would be asked for them
+// again and again, a few at a time, while it returns other jobs.
 std::vector<Lane> PoisonGuard::answered(const Lane& lane, const Ask& asked,
                                         std::optional<std::uint32_t> least_left) {
   const std::size_t rules = rules_of(asked.most_recoveries);

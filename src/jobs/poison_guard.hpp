@@ -1,15 +1,15 @@
-// Which jobs a proxy has in hand beside each other.
+// Which jobs a proxy may hold at the same time.
 //
-// When a proxy ends, any of the jobs that it had in hand may be why, or none: each counts a
-// recovery, and one that had kMostRecoveries is dead as poison. So the more recoveries a job has,
-// the fewer of its kind are in hand at a time: groups that shrink up to a test of one (group
-// testing: Dorfman, Annals of Mathematical Statistics 1943). So each end of a proxy makes at most
-// one job dead: a job that ends every proxy that begins it is dead after the fourth, and the jobs
-// that were beside it are not.
+// When a proxy ends, any of the jobs that it held may be the cause, or none: each counts a
+// recovery, and one that already had kMostRecoveries is dead as poison. So the more recoveries a
+// job has, the fewer of its kind are held at a time: groups that shrink down to a test of one
+// (group testing: Dorfman, Annals of Mathematical Statistics 1943). So each end of a proxy makes at
+// most one job dead: a job that ends every proxy that begins it is dead after the fourth, and the
+// jobs that were held together with it are not.
 //
-// A claim asks a lane for jobs with few recoveries: any number of them may join. If the store has
-// said that the lane has others as well, a claim asks for those, too, but for no more jobs than may
-// join. So the leased jobs keep to the rule at any time. Pure, in memory.
+// A claim asks a lane for jobs with few recoveries, which may be held in any number. If the store
+// has reported that the lane has others as well, a claim asks for those too, but for no more jobs
+// than may be held. So the leased jobs obey the rules at any time. Pure, in memory.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace spillway::jobs {
 
-// Jobs with so many recoveries or more are in hand `together` at a time, at most.
+// At most `together` jobs with this many recoveries or more are held at a time.
 struct PoisonGuardRule {
   std::uint32_t recoveries = 0;
   std::size_t together = 0;
@@ -31,44 +31,44 @@ struct PoisonGuardRule {
 inline constexpr std::array<PoisonGuardRule, 2> kPoisonGuardRules{
     {{kMostRecoveries - 1, 8}, {kMostRecoveries, 1}}};
 
-// No other one of its kind is in hand beside it.
+// No other job of its kind is held together with it.
 constexpr bool is_alone(std::uint32_t recoveries) {
   return recoveries >= kPoisonGuardRules.back().recoveries;
 }
 
 class PoisonGuard {
  public:
-  // How a lane is asked: for so many jobs, none of them with more recoveries.
+  // How to ask a lane: for this many jobs, none of them with more recoveries.
   struct Ask {
     std::size_t limit = 0;
     std::uint32_t most_recoveries = 0;
   };
 
-  // A lane is about to be asked for up to `limit` jobs, at least one. What may come counts as in
-  // hand until it is answered.
+  // A lane is about to be asked for up to `limit` jobs, at least one. Jobs that may come count as
+  // held until the lane has answered.
   Ask ask(const Lane& lane, std::size_t limit);
-  // One has come, and is in hand.
+  // A job has come, and is held.
   void join(std::uint32_t recoveries);
-  // All that has come has joined. `least_left`: the fewest recoveries of the jobs that the claim
-  // left in the lane for that reason; nullopt: it left none, as far as it read. Returns the lanes
-  // to ask now.
+  // All jobs that came have joined. `least_left`: the fewest recoveries of the jobs that the claim
+  // skipped in the lane because of their recoveries; nullopt: it skipped none, as far as it read.
+  // Returns the lanes to ask now.
   std::vector<Lane> answered(const Lane& lane, const Ask& asked,
                              std::optional<std::uint32_t> least_left);
-  // None of the lanes that were asked will be answered.
+  // None of the lanes that have been asked will answer.
   void failed() { asked_ = {}; }
-  // One is not in hand any more. Returns the lanes to ask now, one of each route: a lane in which a
-  // job was left that may join now, the one that was asked longest ago.
+  // A job is no longer held. Returns the lanes to ask now, one for each route: a lane with a
+  // skipped job that may be held now; among several, the one asked longest ago.
   std::vector<Lane> leave(std::uint32_t recoveries);
 
-  // Beyond so many lanes in which jobs were left, others are known only once some of them are done.
+  // With more lanes than this, further lanes with skipped jobs are known only once some are done.
   static constexpr std::size_t kMostLanes = 4096;
 
  private:
-  using Counts = std::array<std::size_t, kPoisonGuardRules.size()>;  // of each rule
-  // Of a lane in which jobs were left.
+  using Counts = std::array<std::size_t, kPoisonGuardRules.size()>;  // one for each rule
+  // A lane in which jobs were skipped.
   struct Left {
     std::uint32_t least = 0;  // recoveries
-    std::uint64_t seen = 0;   // grows
+    std::uint64_t seen = 0;   // a growing sequence number
   };
 
   std::size_t room(std::uint32_t recoveries) const;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kLongestWait = 3600;
 
-// Up to the first of `ends` outside quotes; takes it and what follows off the text.
+// Returns the text up to the first of `ends` outside quotes; removes it and that delimiter.
 std::string_view take_until(std::string_view& text, std::string_view ends) {
   bool is_quoted = false;
   std::size_t at = 0;
@@ -37,7 +37,7 @@ std::string_view unquoted(std::string_view value) {
 
 void read(std::string_view preference, Preference& out, bool& has_wait) {
   std::string_view rest = preference;
-  std::string_view first = take_until(rest, ";");  // its parameters say nothing to us
+  std::string_view first = take_until(rest, ";");  // its parameters are not used
   const std::string_view name = http::trim(take_until(first, "="));
   const std::string_view value = unquoted(http::trim(first));
   if (http::iequals(name, "respond-async")) out.respond_async = true;

@@ -1,4 +1,4 @@
-// Prefer (RFC 7240): whether a client would rather be answered later, and how long it waits for the
+// Prefer (RFC 7240): whether a client prefers to be answered later, and how long it waits for the
 // answer itself.
 #pragma once
 
@@ -14,8 +14,8 @@ struct Preference {
   std::optional<std::chrono::seconds> wait;  // from receipt; at most an hour
 };
 
-// Of all Prefer fields together; of a preference that is given twice the first counts. Other
-// preferences, and what cannot be read, are ignored, as the RFC wants.
+// For all Prefer fields together; if a preference is given twice, the first counts. Other
+// preferences, and malformed ones, are ignored, as the RFC requires.
 Preference parse_prefer(const http::FieldList& fields);
 
 }  // namespace spillway::jobs

@@ -1,4 +1,4 @@
-// Retry-After (RFC 9110 section 10.2.3) of an answer to a job.
+// Retry-After (RFC 9110 section 10.2.3) in the response to a job.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace spillway::jobs {
 
-// From `now`, at most a day; a date that has passed is 0. nullopt: there is none that can be read.
+// From `now`, at most a day; a past date gives 0. nullopt: there is none, or it is malformed.
 std::optional<std::chrono::milliseconds> parse_retry_after(
     const http::FieldList& fields, std::chrono::system_clock::time_point now);
 

@@ -13,7 +13,7 @@ void Rotor::enter_ring(Place& place) {
     known->second = rank.ring.insert(rank.ring.end(), Route{&known->first});
   }
   place.route = known->second;
-  // Were it to join the round under way, lanes that come and go would hold up the next one for
+  // If it joined the current round, lanes that come and go could delay the next round for
   // ever.
   place.round = 1 - place.route->round;
   Tenants& tenants = place.route->rounds[place.round];
@@ -48,7 +48,7 @@ void Rotor::forget(Place& place) {
   places_.erase(places_.find(*place.lane));
 }
 
-// The lane is due at that time, as is known from now on.
+// Updates the due time of a lane.
 void Rotor::learn(Place& place, WallTime due) {
   if (due == place.due) return;
   if (!place.is_ready) {
@@ -82,7 +82,7 @@ void Rotor::add(const Lane& lane, WallTime due) {
 void Rotor::forget_unseen() {
   for (auto next = places_.begin(); next != places_.end();) {
     Place& place = (next++)->second;
-    // What the store has said may be older than a job seen since the turn began.
+    // The store's data may be older than a job seen since the turn began.
     const bool has_news = place.has_turn && place.news;
     if (!has_news && place.seen_in != pages_round_) forget(place);
   }
@@ -119,7 +119,7 @@ void Rotor::wake(WallTime now) {
   }
 }
 
-// To the end of one of its route's rounds.
+// Moves a lane to the end of one of its route's rounds.
 void Rotor::move_to_round(Place& place, std::size_t round) {
   auto& rounds = place.route->rounds;
   rounds[round].splice(rounds[round].end(), rounds[place.round], place.self);
@@ -131,7 +131,7 @@ Rotor::Place& Rotor::front(Route& route) {
   return *route.rounds[route.round].front();
 }
 
-// The last lane of a round has what is left of its quantum, so that the next round can begin.
+// The last lane of a round gets the rest of its quantum, so that the next round can begin.
 std::size_t Rotor::share(const Route& route, std::size_t has_room, std::size_t lanes) {
   if (route.rounds[route.round].size() == 1) return has_room;
   const std::size_t over = std::min(lanes, route.lanes() - route.open);
@@ -143,8 +143,8 @@ std::optional<Rotor::Turn> Rotor::next(WallTime now, std::size_t most, const Roo
   wake(now);
   if (most == 0 || lanes == 0) return std::nullopt;
   for (auto& [number, rank] : ranks_) {
-    // A route without room is passed over, and keeps its place: it is not its turn that is used. So
-    // is one that waits for what its lane is asked for.
+    // A route without room is skipped, and keeps its place, since its turn is not used. So is one
+    // that waits for an answer from its lane.
     bool is_asked = false;
     for (Route& route : rank.ring) {
       const std::size_t has_room = room(*route.name);
@@ -162,7 +162,7 @@ std::optional<Rotor::Turn> Rotor::next(WallTime now, std::size_t most, const Roo
   return std::nullopt;
 }
 
-// As if so many jobs came: only so is it known whose turn is next before the store has answered.
+// Assumes that `limit` jobs come: so the next turn is known before the store has answered.
 Rotor::Turn Rotor::begin_turn(Rank& rank, Place& place, std::size_t limit) {
   Route& route = *place.route;
   place.has_turn = true;
@@ -183,13 +183,13 @@ Rotor::Turn Rotor::begin_turn(Rank& rank, Place& place, std::size_t limit) {
   return Turn{*place.lane, limit};
 }
 
-// nullptr: a refresh has taken its place.
+// nullptr: a refresh has removed or replaced it.
 Rotor::Place* Rotor::end_turn(const Turn& turn, std::size_t unused) {
   const auto known = places_.find(turn.lane);
   if (known == places_.end() || !known->second.has_turn) return nullptr;
   Place& place = known->second;
   place.has_turn = false;
-  // It has left the ring if what was learnt since is due later.
+  // It has left the ring if a later due time was learned meanwhile.
   if (place.is_ready) {
     --place.route->open;
     place.route->left = std::min(2 * kQuantum, place.route->left + unused);
@@ -201,7 +201,7 @@ void Rotor::took(const Turn& turn, std::size_t jobs) {
   Place* const place = end_turn(turn, turn.limit - std::min(turn.limit, jobs));
   if (place == nullptr || jobs >= turn.limit) return;
   if (!place->news) return forget(*place);
-  // A job that was seen after the claim: it goes to the end, as every lane that was empty.
+  // A job was seen after the claim: the lane goes to the end, like every lane that was empty.
   if (place->is_ready) {
     leave_ring(*place);
   } else {

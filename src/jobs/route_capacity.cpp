@@ -8,7 +8,7 @@ namespace {
 
 std::size_t less(std::size_t most, std::size_t taken) { return most > taken ? most - taken : 0; }
 
-// Pulled beyond those that run, so that no slot waits for the store.
+// How many are pulled beyond those running, so that no slot waits for the store.
 constexpr std::size_t kLeastAhead = 8;
 constexpr Duration kFirstRest = std::chrono::milliseconds(100);
 constexpr Duration kLongestRest = std::chrono::seconds(1);
@@ -52,8 +52,8 @@ void RouteCapacity::rest(TimePoint now, NoSlot how) {
   rests_until_ = now + (rests_for_slot_ ? kLongestRest : last_rest_);
 }
 
-// Of a longer rest no more than the first 100 ms are left: jobs that run for seconds would leave
-// their slots unused meanwhile.
+// Shortens a longer rest to the first 100 ms: jobs that run for seconds would otherwise leave their
+// slots unused.
 void RouteCapacity::tried() {
   if (rests_for_slot_) rests_until_ = {};
   if (!rests_for_slot_ && last_rest_ > kFirstRest) rests_until_ -= last_rest_ - kFirstRest;

@@ -1,5 +1,5 @@
-// What a route's `defer` says of its jobs, and how many of them may be pulled now. The proxy and
-// the simulator ask these.
+// The job settings of a route's `defer`, and how many of its jobs may be pulled now. Used by the
+// proxy and the simulator.
 #pragma once
 
 #include <chrono>
@@ -28,84 +28,84 @@ inline Policy policy_of(const config::Defer& defer) {
           .retry_unanswered = defer.retry_unanswered};
 }
 
-// Of all routes together: not more jobs than that are pulled and have not ended. An upstream has at
-// most as many of them as are left (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998):
-// one alone half of all, two a third each, so that one that answers nothing leaves room to others.
+// For all routes together: at most this many jobs are pulled and have not ended. An upstream gets
+// at most as many as are left (dynamic thresholds: Choudhury and Hahne, IEEE/ACM ToN 1998): one
+// alone half of all, two a third each, so that one that does not answer leaves room for others.
 inline constexpr std::size_t kMostInHand = 1024;
 
-// How a job in hand got no slot.
+// Why a held job got no slot.
 enum class NoSlot : std::uint8_t {
-  refused,  // as a live request of the class that its route names for jobs
-  waited,   // for a spare one, for as long as it may
+  refused,  // like a live request of the class that its route names for jobs
+  waited,   // it waited for a spare slot as long as it may
 };
 
-// A job that is refused as a live request of its class takes, as jobs without a class do, a slot
-// that no request wants, and waits for one so long: live requests wait for less time than jobs run,
-// so that slots would be left unused beside a backlog. While its upstream refuses live requests
-// there is none to spare.
+// A job that is refused like a live request of its class uses, like jobs without a class, a slot
+// that no request wants, and waits this long for one: live requests wait less time than jobs run,
+// so that slots would be unused in spite of a backlog. While its upstream refuses live requests,
+// there are no spare slots.
 inline constexpr Milliseconds kSpareWait{1000};
 inline bool has_spare_slots(State state) { return state == State::normal; }
 
-// Room for jobs of one route. A few more are pulled than run at its upstream, so that a slot that
-// gets free finds one waiting at the gate: at least 8, at most as many as run. Jobs of a lower rank
-// that wait there do not count: the gate lets those of a higher one pass, so they would keep these
-// in the store for nothing. Nor do those that wait for the rate of their route.
+// Room for jobs of one route. A few more are pulled than run at its upstream, so that a freed slot
+// finds one waiting at the gate: at least 8, at most as many as run. Jobs of a lower rank that wait
+// there do not count: the gate lets those of a higher rank pass, so they would only keep these in
+// the store. Nor do jobs that wait for the rate of their route.
 class RouteCapacity {
  public:
   struct Upstream {
     State state = State::normal;
     std::size_t in_hand = 0;         // jobs that were pulled and have not ended
-    std::size_t running = 0;         // of these, those that have a slot
-    std::size_t passed = 0;          // of these, those that this route's jobs need not wait for
-    std::size_t asked = 0;           // jobs that the store is being asked for
-    std::size_t left = kMostInHand;  // of those, beside what all upstreams have or are asked for
+    std::size_t running = 0;         // of these, the jobs that have a slot
+    std::size_t passed = 0;          // of these, the jobs that this route's jobs need not wait for
+    std::size_t asked = 0;           // jobs that are being claimed from the store
+    std::size_t left = kMostInHand;  // of kMostInHand, besides all upstreams' held and claimed jobs
   };
 
-  // Of the route, where the proxy has a share of its caps.
+  // For the route, if the proxy has a share of its caps.
   struct Caps {
-    std::optional<std::size_t> concurrency{};  // nullopt: all of it
-    std::size_t soon = kMostInHand;            // so many more may begin soon (BeginRate)
-    std::size_t running = 0;                   // those that have begun
+    std::optional<std::size_t> concurrency{};  // nullopt: the whole cap
+    std::size_t soon = kMostInHand;            // how many more may begin soon (BeginRate)
+    std::size_t running = 0;                   // jobs that have begun
   };
 
-  // 0 as well while the route pauses or rests, and while its upstream refuses live requests: then
-  // there is no room to spare, unless the route names a class for its jobs.
+  // Also 0 while the route pauses or rests, and while its upstream refuses live requests: then
+  // there is no spare room, unless the route names a class for its jobs.
   std::size_t room(const config::Defer& defer, const Upstream& upstream, TimePoint now,
                    const Caps& caps) const;
   std::size_t room(const config::Defer& defer, const Upstream& upstream, TimePoint now) const {
     return room(defer, upstream, now, {});
   }
-  // Jobs of the route that are in hand, or for which the store is being asked.
+  // Jobs of the route that are held, or are being claimed from the store.
   std::size_t in_use() const { return in_hand_ + asked_; }
-  // Of these, those that have not begun.
+  // Of these, the jobs that have not begun.
   std::size_t ahead(std::size_t running) const;
-  // When that is to be asked again: what is due and was not pulled has no room for a reason of
-  // which nobody tells when it ends, as a slot that gets free.
+  // When to call room() again: due jobs that were not pulled lack room for a reason whose end is
+  // not signalled, such as a freed slot.
   static constexpr Milliseconds kLookAgain{20};
   TimePoint room_from(TimePoint now) const;
 
-  // The store is asked for so many jobs, which have no room twice; and has answered with so many.
+  // The store is asked for this many jobs, whose room is now taken; it has returned this many.
   void ask(std::size_t jobs) { asked_ += jobs; }
   void answered(std::size_t asked, std::size_t pulled);
-  // One of them has ended, or waits again.
+  // A held job has ended, or waits again.
   void ended() { --in_hand_; }
 
-  // Nothing can be sent: a second, then each time twice as long, 30 s at most. Longer if `until` is
-  // later, but no longer than these 30 s. While it pauses nothing changes.
+  // Nothing can be sent: pauses for a second, then doubled each time, up to 30 s. Longer if `until`
+  // is later, but no longer than these 30 s. During a pause, calls change nothing.
   void pause(TimePoint now, TimePoint until);
-  // The upstream has refused a job of the route, and asks that it be left alone until then (503
-  // with Retry-After). That may be about this job alone, so the route goes on if another one has
-  // succeeded since the refusal before. Else it pauses until then: 30 s at most, and no longer than
+  // The upstream has refused a job of the route, and asks for no requests until then (503 with
+  // Retry-After). That may be about this job alone, so the route goes on if another has succeeded
+  // since the previous refusal. Otherwise it pauses until then: 30 s at most, and no longer than
   // the last success is ago, so that a few such jobs in a row do not stop it for long.
   void refused(TimePoint now, TimePoint until);
   bool pauses(TimePoint now) const { return now < paused_until_; }
-  // A job got no slot: for a while there is no room, so that those that are given back do not come
-  // at once. It was refused: 100 ms, then each time twice as long, a second at most, until one is
-  // tried. It waited in vain: a second, so that another proxy can have it, unless a slot gets free
-  // here. While it rests nothing changes. The operator is told of no pause, since others wait for
-  // room as well.
+  // A job got no slot: for a while there is no room, so that jobs given back do not return at once.
+  // After a refusal: 100 ms, then doubled each time, up to a second, until a job is tried. After
+  // waiting in vain: a second, so that another proxy can get the job, unless a slot becomes free
+  // here. During a rest, calls change nothing. The operator is not shown a pause, since others wait
+  // for room as well.
   void rest(TimePoint now, NoSlot how);
-  // An attempt has ended: the next rest is short again, and there is a slot to wait for.
+  // An attempt has ended: the next rest is short again, and a slot may be worth waiting for.
   void tried();
   // A job has succeeded: the next pause is short again.
   void succeeded(TimePoint now) {
@@ -118,7 +118,7 @@ class RouteCapacity {
   std::size_t asked_ = 0;
   TimePoint paused_until_{};
   TimePoint rests_until_{};
-  bool rests_for_slot_ = false;  // it waited in vain
+  bool rests_for_slot_ = false;  // a job waited for a slot in vain
   Duration last_rest_{};
   Duration last_pause_{};
   TimePoint last_success_{};

@@ -18,12 +18,12 @@ bool is_left_out(std::string_view name) {
                      [&](std::string_view one) { return http::iequals(one, name); });
 }
 
-// Methods whose requests have content by their meaning (RFC 9110 section 8.6).
+// Methods whose requests are expected to have content (RFC 9110 section 8.6).
 bool expects_content(http::Verb method) {
   return method == http::Verb::post || method == http::Verb::put || method == http::Verb::patch;
 }
 
-// The lines behind the first one, each with its CRLF; empty at the end.
+// Removes and returns the next line, with its CRLF; empty at the end of the head.
 std::string_view take_line(std::string_view& rest) {
   const std::size_t end = rest.find("\r\n");
   if (end == rest.npos || end == 0) return {};

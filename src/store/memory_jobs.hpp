@@ -1,4 +1,4 @@
-// The verbs of the memory store. Each verb finds its jobs in a set of their own, in O(log n).
+// The commands of the memory store. Each finds its jobs in a dedicated set, in O(log n).
 #pragma once
 
 #include <array>
@@ -15,13 +15,13 @@ namespace spillway::store {
 
 class MemoryJobs {
  public:
-  // Of a batch, whose claims go through kStepBytes together.
+  // Starts a batch, whose claims share one kStepBytes.
   void begin() { claimed_bytes_ = 0; }
   void execute(Join& command, jobs::WallTime now);
   void execute(Renew& command, jobs::WallTime now);
   void execute(Leave& command, jobs::WallTime now);
   void execute(Release& command, jobs::WallTime now);
-  void execute(Announce&, jobs::WallTime) {}  // there is no other
+  void execute(Announce&, jobs::WallTime) {}  // there is no other proxy
   void execute(LetGo&, jobs::WallTime) {}
   void execute(Enqueue& command, jobs::WallTime now);
   void execute(KnowsKey& command, jobs::WallTime now);
@@ -40,13 +40,13 @@ class MemoryJobs {
   void execute(Sweep& command, jobs::WallTime now);
   void execute(Totals& command, jobs::WallTime now);
 
-  // The clock was set back by so much (ClockSteps), and it is `now`.
+  // The clock was set back by this much (ClockSteps), and now shows `now`.
   void turn_back(std::chrono::milliseconds by, jobs::WallTime now);
 
  private:
   using Seq = std::uint64_t;
   using Timed = std::set<std::pair<jobs::WallTime, Seq>>;
-  using Order = std::pair<std::string, jobs::Digest>;  // of which route
+  using Order = std::pair<std::string, jobs::Digest>;  // with the name of its route
 
   struct One {
     jobs::NewJob job;
@@ -66,11 +66,11 @@ class MemoryJobs {
   struct Key {
     jobs::Digest fingerprint{};
     jobs::JobId id;
-    jobs::WallTime keep_until = jobs::WallTime::max();  // its job has not ended
+    jobs::WallTime keep_until = jobs::WallTime::max();  // max: its job has not ended
   };
 
   One* find(const jobs::JobId& id);
-  // A job is in the sets that its state says; it leaves them, is changed, and enters others.
+  // A job is in the sets of its state; to change, it leaves them and enters those of the new state.
   void enter(Seq seq, const One& one);
   void leave(Seq seq, const One& one);
   void change(Seq seq, One& one, const jobs::Progress& after);
@@ -89,12 +89,12 @@ class MemoryJobs {
   Epoch last_epoch_ = 0;
   std::map<Seq, One> jobs_;
   std::map<jobs::JobId, Seq> ids_;
-  Epoch registered_ = 0;  // one process: until the next Join
+  Epoch registered_ = 0;  // there is one process: valid until the next Join
   std::map<std::string, std::array<std::uint64_t, jobs::kJobStateCount>> routes_;
-  std::map<std::pair<std::string, TenantId>, std::uint64_t> waiting_;  // of each tenant
+  std::map<std::pair<std::string, TenantId>, std::uint64_t> waiting_;  // for each tenant
   std::map<jobs::Lane, Timed> claimable_;                              // by due time
   std::map<Epoch, std::set<Seq>> leased_;
-  std::map<Order, std::set<Seq>> ordered_;  // that have not ended
+  std::map<Order, std::set<Seq>> ordered_;  // jobs that have not ended
   Timed expiring_, forgetting_;
   std::set<Seq> letters_;  // dead or expired
   std::map<jobs::Digest, Key> keys_;

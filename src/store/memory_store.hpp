@@ -1,4 +1,4 @@
-// Jobs in memory: for tests and for trying things out. Nothing survives the process.
+// A job store in memory, for tests and for trying things out. Nothing survives the process.
 #pragma once
 
 #include <memory>

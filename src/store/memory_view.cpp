@@ -1,4 +1,4 @@
-// Verbs of the memory store that look at jobs, and those of the operator.
+// Commands of the memory store that read jobs, and the operator's commands.
 #include <algorithm>
 #include <iterator>
 
@@ -115,7 +115,7 @@ void MemoryJobs::execute(Replay& command, WallTime now) {
       command.next = cursor_of(last);
       return;
     }
-    last = *at++;  // what is replayed is among the letters no more
+    last = *at++;  // a replayed job is no longer among the letters
     One& one = jobs_.at(last);
     const auto after = jobs::replayed(one.progress, due);
     if (!after || !includes(command.filter, view(one))) continue;

@@ -30,7 +30,7 @@ Opened open_plain(const std::string& url, const std::filesystem::path& directory
 
 Opened open_store(const std::string& url, const std::filesystem::path& directory,
                   const std::optional<Key>& key) {
-  // First: a store that is opened may be written to.
+  // Checked first, since opening a store may write to it.
   if (auto problem = key ? cannot_seal(*key) : std::nullopt)
     return {nullptr, {Failure::Kind::corrupt, std::move(*problem)}};
   Opened opened = open_plain(url, directory, mark_of(key));

@@ -19,7 +19,7 @@ namespace spillway::store {
 namespace {
 
 constexpr std::string_view kSealedText = "sealed2:";
-constexpr std::string_view kFormerText = "sealed1:";  // as long
+constexpr std::string_view kFormerText = "sealed1:";  // the same length
 constexpr std::string_view kPurpose = "spillway: key of a job, 2:";
 constexpr std::size_t kNonceBytes = std::tuple_size_v<Nonce>;
 constexpr int kTagBytes = static_cast<int>(kSealBytes - kNonceBytes);
@@ -32,10 +32,10 @@ bool fill_randomly(char* to, std::size_t size) {
   do {
     got = ::getrandom(to, size, 0);
   } while (got < 0 && errno == EINTR);
-  return got == static_cast<ssize_t>(size);  // up to 256 bytes come at once
+  return got == static_cast<ssize_t>(size);  // up to 256 bytes are returned at once
 }
 
-// What is authenticated with a value.
+// The additional authenticated data of a value.
 std::string about(const jobs::JobId& job, Sealed kind) {
   std::string text(job.bytes.begin(), job.bytes.end());
   return text += static_cast<char>(kind);
@@ -46,7 +46,7 @@ struct FreeCipher {
   void operator()(EVP_CIPHER_CTX* context) const { EVP_CIPHER_CTX_free(context); }
 };
 
-// Of a thread. OpenSSL looks a cipher up under a lock, and allocates for a context: once.
+// One per thread: OpenSSL looks up a cipher under a lock, and allocates for a context.
 class Gcm {
  public:
   Gcm()
@@ -83,8 +83,8 @@ class Gcm {
  private:
   static constexpr int kSeals = 1, kOpens = 0;
 
-  // The library is not usable, or there is no memory. To take a value for one that was altered
-  // would make its job dead.
+  // The library is unusable, or there is no memory. Treating a value as altered instead would make
+  // its job dead.
   [[noreturn]] static void fail() {
     throw std::runtime_error("OpenSSL does not give AES-256-GCM: " + error_text());
   }
@@ -102,7 +102,7 @@ class Gcm {
     update(nullptr, about);
   }
 
-  // `to` null: what is authenticated besides.
+  // If `to` is null, `from` is additional authenticated data.
   void update(char* to, std::string_view from) {
     for (constexpr std::size_t kAtOnce = 1 << 30; !from.empty();) {
       const auto part = static_cast<int>(std::min(from.size(), kAtOnce));
@@ -115,7 +115,7 @@ class Gcm {
     }
   }
 
-  // False: the tag is another one. What it says about that would be the error of a later call.
+  // False: the tag does not match. The error is cleared, so that no later call reports it.
   bool end(char* text) {
     int written = 0;
     const bool is_right = EVP_CipherFinal_ex(context_.get(), bytes(text), &written) == 1;
@@ -161,7 +161,7 @@ std::optional<std::string> unseal(std::string_view sealed, const Key& key, const
                                   Sealed kind) {
   const std::string said = about(job, kind);
   std::optional<std::string> plain = open_aes_256_gcm(sealed, key_of_job(key, job), said);
-  if (!plain) plain = open_aes_256_gcm(sealed, key, said);  // of an earlier version
+  if (!plain) plain = open_aes_256_gcm(sealed, key, said);  // sealed by an earlier version
   return plain;
 }
 

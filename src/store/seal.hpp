@@ -1,10 +1,10 @@
-// AES-256-GCM (NIST SP 800-38D), by OpenSSL, of single values. A sealed value is a random 96-bit
-// nonce, the ciphertext and the 128-bit tag. Job and kind of the value are authenticated with it,
-// so that it cannot take the place of another.
+// Encrypts ("seals") single values with AES-256-GCM (NIST SP 800-38D), by OpenSSL. A sealed value
+// is a random 96-bit nonce, the ciphertext and the 128-bit tag. The job and the kind of the value
+// are authenticated too, so that it cannot replace another value.
 //
-// Each job has a key of its own, made from the store's: under one key no more than 2^32 values may
-// be sealed with random nonces (SP 800-38D section 8.3), which a store comes to have. What an
-// earlier version sealed with the store's key itself is opened, too.
+// Each job has a key of its own, derived from the store's: with random nonces, at most 2^32 values
+// may be sealed under one key (SP 800-38D section 8.3), and a store may exceed that. Values that an
+// earlier version sealed with the store's key itself can be opened too.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace spillway::store {
 
-// Of what it is the value.
+// The kind of the value.
 enum class Sealed : std::uint8_t {
   head = 1,
   body = 2,
@@ -30,11 +30,11 @@ enum class Sealed : std::uint8_t {
   tenant = 7,
 };
 
-inline constexpr std::size_t kSealBytes = 12 + 16;  // by which it is longer
+inline constexpr std::size_t kSealBytes = 12 + 16;  // how much longer a sealed value is
 
-// The cipher itself; what it gives is made of nonce, ciphertext and tag. `about` is authenticated
-// besides. A nonce is used once with a key: that is what seal() is for. Both throw where OpenSSL
-// has no such cipher: cannot_seal() finds out.
+// The cipher itself; its result consists of nonce, ciphertext and tag. `about` is additional
+// authenticated data. A nonce must be used only once with a key: use seal() for that. Both throw if
+// OpenSSL does not have this cipher: cannot_seal() finds out.
 using Nonce = std::array<char, 12>;
 std::string aes_256_gcm(std::string_view plain, const Key& key, const Nonce& nonce,
                         std::string_view about);
@@ -42,19 +42,19 @@ std::string aes_256_gcm(std::string_view plain, const Key& key, const Nonce& non
 std::optional<std::string> open_aes_256_gcm(std::string_view sealed, const Key& key,
                                             std::string_view about);
 
-// HMAC-SHA-256 of the job's id and a text that says for what (NIST SP 800-108 section 4).
+// HMAC-SHA-256 of the job's id and a text that names the purpose (NIST SP 800-108 section 4).
 Key key_of_job(const Key& key, const jobs::JobId& job);
 
-// nullopt: the system gives no random bytes.
+// nullopt: the system provides no random bytes.
 std::optional<std::string> seal(std::string_view plain, const Key& key, const jobs::JobId& job,
                                 Sealed kind);
 // nullopt: not sealed with this key, for this job and as this kind, or altered.
 std::optional<std::string> unseal(std::string_view sealed, const Key& key, const jobs::JobId& job,
                                   Sealed kind);
 
-// The same as a text, for columns that are texts: "sealed2:" and base64, "sealed1:" if it is sealed
-// with the store's key itself. No method, target or name that was stored before these were sealed
-// begins like that: such a text opens as it is.
+// The same as a text, for text columns: "sealed2:" and base64, "sealed1:" if it is sealed with the
+// store's key itself. No method, target or name stored before these were sealed starts like that:
+// such a text is returned unchanged.
 std::optional<std::string> seal_text(std::string_view plain, const Key& key, const jobs::JobId& job,
                                      Sealed kind);
 std::optional<std::string> unseal_text(std::string_view text, const Key& key,

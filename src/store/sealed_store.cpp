@@ -11,8 +11,8 @@ namespace spillway::store {
 
 namespace {
 
-// The caller's commands are lent: after a failure it executes them again, so what was sealed for
-// the time of one execution is put back.
+// Temporarily replaces values in the caller's commands. After a failure the caller executes them
+// again, so the plain values are put back afterwards.
 class Lent {
  public:
   explicit Lent(const Key& key) : key_(key) {}
@@ -29,7 +29,7 @@ class Lent {
   void seal_as_text(std::string& value, const jobs::JobId& job, Sealed kind) {
     put(value, seal_text(value, key_, job, kind));
   }
-  // A part of a sealed body cannot be opened.
+  // Removes a limit on the body: a part of a sealed body cannot be opened.
   void lift(std::size_t& limit) {
     limits_.emplace_back(&limit, limit);
     limit = static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max());
@@ -128,7 +128,7 @@ class SealedStore final : public JobStore {
     read.answer->body = std::move(*body);
   }
 
-  // Of a LeasedJob or a JobView.
+  // For a LeasedJob or a JobView.
   template <class Job>
   void open_texts(Job& job) const {
     job.method = unseal_text(job.method, key_, job.id, Sealed::method).value_or("");

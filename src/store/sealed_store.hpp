@@ -1,11 +1,11 @@
-// Encryption at rest: seals what another store is given of requests (methods, targets, heads,
-// bodies, names of tenants) and of answers (fields, bodies), and opens what it gives back. What
-// jobs are found and filtered by is not sealed: ids, routes, tenants' numbers, states, causes,
-// times, sizes, statuses, the digests of keys and orders. Nor are the details of attempts, which
-// are sentences of the proxy.
+// Encryption at rest: seals what another store gets of requests (methods, targets, heads, bodies,
+// names of tenants) and of answers (fields, bodies), and opens it on reading. Values by which jobs
+// are found and filtered are not sealed: ids, routes, tenants' numbers, states, causes, times,
+// sizes, statuses, the digests of keys and orders. Nor are the details of attempts, which are
+// sentences written by the proxy.
 //
 // A value that cannot be opened, because it was tampered with, is empty, or absent in ReadAnswer.
-// Methods, targets and names of jobs from before these were sealed are read as they are.
+// Methods, targets and names of jobs stored before these were sealed are read unchanged.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace spillway::store {
 
-// What keeps the system's OpenSSL from sealing, in a sentence; nullopt: nothing.
+// Why the system's OpenSSL cannot seal, in a sentence; nullopt: it can.
 std::optional<std::string> cannot_seal(const Key& key);
 
 std::unique_ptr<JobStore> sealed_with(const Key& key, std::unique_ptr<JobStore> inner);

@@ -1,4 +1,4 @@
-// Arguments that `spillway jobs` and `spillway rooms` have in common.
+// Arguments shared by `spillway jobs` and `spillway rooms`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 
 namespace spillway {
 
-// A subcommand that asks the admin listener; `to` must outlive the parsing.
+// Adds a subcommand that calls the admin listener; `to` must outlive the parsing.
 inline CLI::App& add_admin_action(CLI::App& parent, AdminOptions& to, const char* name,
                                   const char* help) {
   CLI::App& command = *parent.add_subcommand(name, help);

@@ -1,4 +1,4 @@
-// Asks the admin listener of a proxy that runs, over HTTP.
+// An HTTP client for the admin listener of a running proxy.
 #pragma once
 
 #include <optional>
@@ -13,22 +13,22 @@ struct AdminUrl {
   std::string authority;  // for the Host field
 };
 
-// http://HOST, http://HOST:PORT, with or without a slash behind it. nullopt for any other: there is
-// no TLS here, and the admin listener has no prefix.
+// http://HOST or http://HOST:PORT, with or without a trailing slash. nullopt for anything else:
+// there is no TLS here, and the admin listener has no path prefix.
 std::optional<AdminUrl> parse_admin_url(std::string_view text);
 
 struct AdminReply {
-  unsigned status = 0;  // 0: there is none, see problem
+  unsigned status = 0;  // 0: no response, see problem
   std::string body;
   std::string problem;  // one sentence
 };
 
 class AdminClient {
  public:
-  // `token`: empty for none.
+  // `token`: empty if none.
   AdminClient(AdminUrl url, std::string token);
 
-  // Block, for 30 s at most; a connection each.
+  // Both block for at most 30 s, and use a connection each.
   AdminReply get(const std::string& target) const;
   AdminReply post(const std::string& target, const std::string& json) const;
   AdminReply remove(const std::string& target) const;

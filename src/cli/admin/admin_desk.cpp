@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxToken = 4096;
 
-// The first line; nullopt: the file cannot be read, or does not hold a token.
+// The first line of the file; nullopt if it cannot be read or does not contain a token.
 std::optional<std::string> token_of(const std::string& path) {
   const config::FileText file = config::read_file(path, kMaxToken);
   if (!file.text) return std::nullopt;

@@ -1,5 +1,5 @@
-// What `spillway jobs` and `spillway rooms` have in common: whom they ask, and what they make of an
-// answer.
+// Code shared by `spillway jobs` and `spillway rooms`: the admin listener to ask, and how to handle
+// its replies.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ namespace spillway {
 struct AdminOptions {
   std::string admin = "http://127.0.0.1:9090";
   std::string token_file;  // empty: no token
-  bool json = false;       // print the answer as it came
+  bool json = false;       // print the reply's body unchanged
 };
 
 enum class AdminOutcome : std::uint8_t { done, failed, bad_usage };
 
 class AdminDesk {
  public:
-  // nullopt, and a sentence on `err`: bad usage.
+  // nullopt, and a sentence on `err`, for bad usage.
   static std::optional<AdminDesk> open(const AdminOptions& options, std::ostream& err);
 
   const AdminClient& client() const { return client_; }
-  // The answer's body; nullopt, and a sentence on `err`, if it is no success: see failed().
+  // The reply's body; nullopt, and a sentence on `err`, if it is not a success: see failed().
   std::optional<nlohmann::json> understood(const AdminReply& reply);
   AdminOutcome failed() const { return outcome_; }
-  // Prints the answer on `out`: as it came if the options say so, else by print(body).
+  // Prints the reply on `out`: unchanged with --json, otherwise with print(body).
   template <class Print>
   AdminOutcome print(std::ostream& out, const AdminReply& reply, Print print) {
     const std::optional<nlohmann::json> body = understood(reply);
@@ -41,7 +41,7 @@ class AdminDesk {
       print(*body);
     return AdminOutcome::done;
   }
-  // Bytes that are no UTF-8 are sent as U+FFFD.
+  // Bytes that are not UTF-8 are sent as U+FFFD.
   AdminReply post(const std::string& path, const nlohmann::json& body) const;
 
  private:

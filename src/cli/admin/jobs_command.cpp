@@ -22,11 +22,11 @@ using nlohmann::json;
 
 constexpr std::uint64_t kUsualLimit = 100;
 constexpr std::uint64_t kMostOnPage = 1000;
-constexpr std::uint64_t kMostAtOnce = 10000;  // that one request may change
+constexpr std::uint64_t kMostAtOnce = 10000;  // jobs that one request may change
 constexpr std::size_t kShownIds = 10;
 
 struct FilterOption {
-  const char* member;  // of the query and the body
+  const char* member;  // its name in the query and the body
   const char* option;
   const std::optional<std::string>* text;
 };
@@ -41,7 +41,7 @@ std::array<FilterOption, 7> filter_options(const JobsOptions& options) {
            {"ended_before", "--ended-before", &options.ended_before}}};
 }
 
-// In single quotes for a shell, unless it needs none.
+// Quoted with single quotes for a shell, unless quotes are not needed.
 std::string shell_word(const std::string& text) {
   const auto is_plain = [](char c) {
     return http::is_alpha(c) || http::is_digit(c) ||
@@ -53,7 +53,7 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
-// From one job of a replay to the next, as the admin listener rounds it: in milliseconds.
+// The pause between the jobs of a replay, rounded to milliseconds as the admin listener does.
 std::uint64_t whole_pause(double per_second) {
   return static_cast<std::uint64_t>(std::llround(std::ceil(1000 / per_second - 1e-9)));
 }
@@ -115,7 +115,7 @@ AdminOutcome JobsCommand::print_page() {
   return AdminOutcome::done;
 }
 
-// Page by page: a page may have fewer jobs than it could.
+// Fetches page by page: a page may have fewer jobs than the limit allows.
 AdminOutcome JobsCommand::list() {
   std::uint64_t left = options_.limit.value_or(kUsualLimit);
   std::optional<std::string> after = options_.after;
@@ -172,8 +172,8 @@ AdminOutcome JobsCommand::change() {
                      [this](const json& answer) { print_change(answer); });
 }
 
-// Step by step, each a request of its own. What ends again meanwhile, or ends later, is not among
-// them; with a rate each step begins where the one before ends.
+// In steps, one request each. Jobs that end during or after this are not included; with a rate each
+// step begins where the one before ends.
 AdminOutcome JobsCommand::change_all() {
   json body = change_body();
   body["limit"] = kMostAtOnce;
@@ -215,7 +215,7 @@ void JobsCommand::print_change(const json& answer) const {
   if (count > 0) out_ << "Nothing was changed. To do it:\n  " << again_with_yes(count) << '\n';
 }
 
-// The same command, in earnest.
+// The same command with --yes, so that it takes effect.
 std::string JobsCommand::again_with_yes(std::uint64_t count) const {
   std::string text = "spillway jobs ";
   text += is_replay() ? "replay" : "purge";

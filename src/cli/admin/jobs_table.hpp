@@ -1,5 +1,5 @@
-// Answers of the admin listener about deferred requests, as a terminal shows them. What came from
-// clients is shown without control characters.
+// Prints the admin listener's replies about deferred requests to a terminal. Texts from clients are
+// printed without control characters.
 #pragma once
 
 #include <iosfwd>

@@ -76,7 +76,7 @@ AdminOutcome RoomsCommand::list() {
   });
 }
 
-// Page by page: a page may have fewer tickets than it could. As JSON one page.
+// Fetches page by page: a page may have fewer tickets than the limit allows. As JSON one page.
 AdminOutcome RoomsCommand::list_tickets() {
   std::uint64_t left = options_.limit.value_or(kUsualTickets);
   std::optional<std::string> after = options_.after;
@@ -113,7 +113,7 @@ AdminOutcome RoomsCommand::show() {
   });
 }
 
-// If no visitor was called, the command has failed.
+// The command fails if no visitor was called.
 AdminOutcome RoomsCommand::call() {
   if (!options_.ticket.empty()) {
     return desk_.print(
@@ -139,7 +139,7 @@ AdminOutcome RoomsCommand::set(const std::string& act, const json& body) {
                      [this](const json& answer) { print_rooms(out_, json::array({answer})); });
 }
 
-// What it ends does not come back: without --yes it shows how much that is, and changes nothing.
+// A message that ends a room loses its tickets: without --yes, only prints how many.
 AdminOutcome RoomsCommand::tell() {
   if (!options_.ends || options_.yes) return set("/message", message());
   return desk_.print(out_, desk_.client().get(room_path()), [this](const json& room) {
@@ -172,7 +172,7 @@ AdminOutcome RoomsCommand::move() {
                      });
 }
 
-// At once it likewise ends all.
+// With at_once all tickets and sessions are lost too, so --yes is needed.
 AdminOutcome RoomsCommand::replace_secret() {
   if (!options_.at_once || options_.yes)
     return told(desk_.post("/room-secret/replace", {{"at_once", options_.at_once}}));
@@ -190,7 +190,7 @@ AdminOutcome RoomsCommand::replace_secret() {
   });
 }
 
-// Of the secret of visitors' tokens.
+// Prints the reply about the secret of visitors' tokens.
 AdminOutcome RoomsCommand::told(const AdminReply& reply) {
   return desk_.print(out_, reply, [this](const json& answer) {
     out_ << "Secret " << member(answer, "number");

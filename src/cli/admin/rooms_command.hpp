@@ -1,5 +1,5 @@
-// `spillway rooms`: what the operator does with waiting rooms, through the admin listener of a
-// proxy that runs.
+// `spillway rooms`: the operator's actions on waiting rooms, through the admin listener of a
+// running proxy.
 #pragma once
 
 #include <cstdint>
@@ -32,23 +32,23 @@ enum class RoomsAction : std::uint8_t {
 
 struct RoomsOptions : AdminOptions {
   RoomsAction action = RoomsAction::list;
-  std::string room;                    // empty for a list of all
-  std::string ticket;                  // of show and call (or empty), cancel and move
-  std::optional<std::string> status;   // of list
-  std::optional<std::string> tier;     // of list
-  std::optional<std::string> type;     // of list and call
-  std::optional<std::string> user;     // of list: by name
-  std::optional<std::string> after;    // of list: the page behind
-  std::optional<std::uint64_t> limit;  // of list: tickets
-  std::uint64_t count = 1;             // of call
+  std::string room;                    // empty: list all rooms
+  std::string ticket;                  // for show and call (or empty), cancel and move
+  std::optional<std::string> status;   // for list
+  std::optional<std::string> tier;     // for list
+  std::optional<std::string> type;     // for list and call
+  std::optional<std::string> user;     // for list: by name
+  std::optional<std::string> after;    // for list: the page after this
+  std::optional<std::uint64_t> limit;  // for list: tickets
+  std::uint64_t count = 1;             // for call
   bool continue_on_error = false;      // likewise
-  std::optional<std::string> text;     // of message
+  std::optional<std::string> text;     // for message
   bool ends = false;                   // likewise
   bool goes_on = false;                // likewise
-  std::optional<std::string> reason;   // of cancel
-  std::string to = "front";            // of move: or a number
-  bool at_once = false;                // of replace_secret
-  bool yes = false;                    // of message that ends, and of replace_secret at once
+  std::optional<std::string> reason;   // for cancel
+  std::string to = "front";            // for move: or a number
+  bool at_once = false;                // for replace_secret
+  bool yes = false;                    // for message that ends, and for replace_secret at once
 };
 
 // Adds the command with its own subcommands; `to` must outlive the parsing.

@@ -18,7 +18,7 @@ void print_room_row(std::ostream& out, const std::array<std::string, 6>& cells) 
   print_cells(out, cells, std::array<int, 6>{20, 8, 10, 8, 12, 0});
 }
 
-// What the operator decided, or whether visitors have to wait.
+// The operator's decision if there is one; otherwise whether visitors have to wait.
 std::string state_of(const json& room) {
   std::string state = room.value("open", false) ? "open" : "closed";
   if (room.value("held_open", false)) state = "held open";
@@ -28,7 +28,7 @@ std::string state_of(const json& room) {
   return state;
 }
 
-// {"idle": 3, "copied": 0} as "idle 3".
+// Formats {"idle": 3, "copied": 0} as "idle 3".
 std::string counted(const json& causes) {
   std::string text;
   for (const auto& [cause, count] : causes.items()) {
@@ -38,7 +38,7 @@ std::string counted(const json& causes) {
   return text;
 }
 
-// As "gpu 2 free 1 called 5 in_use".
+// Formatted as "gpu 2 free 1 called 5 in_use".
 std::string by_type(const json& types) {
   std::string text;
   for (const json& type : types) {
@@ -49,7 +49,7 @@ std::string by_type(const json& types) {
   return text;
 }
 
-// [{"name": "vip", "visitors": 3, "fulfilled": 9}] as "vip 3 (9 came in)", of those that had any.
+// As "vip 3 (9 came in)" from {"name": "vip", "visitors": 3, "fulfilled": 9}; omits empty tiers.
 std::string by_tier(const json& tiers) {
   std::string text;
   for (const json& tier : tiers) {

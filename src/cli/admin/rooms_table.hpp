@@ -1,4 +1,4 @@
-// Answers of the admin listener about waiting rooms, as a terminal shows them.
+// Prints the admin listener's replies about waiting rooms to a terminal.
 #pragma once
 
 #include <iosfwd>

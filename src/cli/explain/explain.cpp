@@ -86,7 +86,7 @@ void tell_classification(ExplainedLines& lines, const config::Config& config,
                 << " at once: beyond it 429 BUDGET_EXCEEDED";
 }
 
-// Says nothing of a request that can be only one route's.
+// Prints nothing if the request can only belong to one route.
 void tell_readings(ExplainedLines& lines, const traffic::Classification& classification) {
   if (classification.has_conflicting_path) {
     lines.add("path") << "ambiguous: a backend may take it for another route's; the lowest class "
@@ -103,7 +103,7 @@ void tell_readings(ExplainedLines& lines, const traffic::Classification& classif
         << "the lower class counts, and that route's waiting room";
 }
 
-// The deadlines and their sources. The request arrived at TimePoint{}.
+// Prints the deadlines and their sources. The request arrived at TimePoint{}.
 void tell_deadline(ExplainedLines& lines, const config::Config& config,
                    const traffic::Classification& classification) {
   const TimePoint slot = classification.wait_until(Duration{0});
@@ -124,7 +124,7 @@ void tell_deadline(ExplainedLines& lines, const config::Config& config,
   }
 }
 
-// The states that an upstream can have, as text.
+// The states that an upstream can be in, as text.
 std::string states_of(const config::Overload& overload) {
   std::string out(name(State::normal));
   for (const config::Stage& stage : overload.stages) out += ", " + std::string(name(stage.name));

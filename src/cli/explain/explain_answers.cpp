@@ -1,4 +1,4 @@
-// What a route's cache and fallback answer to one request.
+// How a route's cache and fallback would answer one request.
 #include <string>
 
 #include "cache/rules/personal.hpp"
@@ -40,7 +40,7 @@ bool has_fallback(const RuledRequest& request) {
   return fallback && http::fallback_answers(fallback->status, request.head.method);
 }
 
-// What is at hand once a response is stored.
+// The degraded answers available once a response is stored.
 overload::AtHand at_hand(const RuledRequest& request) {
   return {.stored = may_use_cache(request), .fallback = has_fallback(request)};
 }
@@ -74,7 +74,7 @@ std::string why_miss(const RuledRequest& request) {
   return "The rule degrades by " + mode + ", but no cached response is given to such a request";
 }
 
-// What happens without a degraded answer. An empty `label` makes it the verdict.
+// Prints what happens without a degraded answer. With an empty `label` this is the verdict.
 void tell_miss(ExplainedLines& lines, const RuledRequest& request, std::string_view label) {
   const bool is_verdict = label.empty();
   const Verdict degraded = overload::judge(request.rule, request.state, Reason::error_burst, 0);

@@ -1,4 +1,4 @@
-// What goes before the overload rule.
+// Steps that come before the overload rule: waiting room, Spillway's own paths, deferral.
 #include <algorithm>
 #include <string_view>
 
@@ -18,7 +18,7 @@ bool is_preferred(const RuledRequest& request) {
   return jobs::parse_prefer(request.head.fields).respond_async;
 }
 
-// Why the request is never deferred; empty: it may be.
+// Why the request is never deferred; empty if it may be.
 std::string_view why_not(const RuledRequest& request, const config::Defer& defer) {
   if (request.upstream().overload.mode == config::Mode::shadow)
     return "its upstream is in shadow mode";

@@ -1,4 +1,4 @@
-// What a request is, and which of its fields are ignored.
+// The request's properties, and which of its fields are ignored.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -29,7 +29,7 @@ void tell_ignored(ExplainedLines& lines, const http::FieldList& fields, std::str
   }
 }
 
-// Why the request cannot be upgraded to any protocol; empty: it can.
+// Why the request cannot be upgraded to any protocol; empty if it can.
 std::string_view why_no_upgrade(const http::RequestHead& head) {
   if (!head.upgrade) return "Connection does not name it";
   if (head.method != http::Verb::get) return "the method is not GET";
@@ -43,7 +43,7 @@ std::string listed(const std::vector<std::string>& names) {
   return out.empty() ? "nothing" : out;
 }
 
-// What the proxy makes of its tokens; `unverified`: why those before it do not count.
+// How the proxy evaluates the request's tokens; `unverified`: why earlier ones do not count.
 traffic::TokenWord token_word(const traffic::TrustedTokens& tokens, const http::FieldList& fields,
                               std::string_view room, traffic::TokenTime now,
                               std::string& unverified) {

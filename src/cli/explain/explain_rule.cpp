@@ -72,7 +72,7 @@ void tell_why_refused(ExplainedLines& lines, const RuledRequest& request) {
   lines.add("") << "otherwise the request is allowed as in NORMAL.";
 }
 
-// Judged with a draw of 0, which refuses if the rule ever refuses.
+// Evaluated with a draw of 0, which refuses if the rule ever refuses.
 void tell_chance(ExplainedLines& lines, const RuledRequest& request) {
   const config::Rule& rule = request.rule;
   const Refusals refusals{overload::judge(rule, request.state, Reason::error_burst, 0),

@@ -1,4 +1,4 @@
-// The sections of an explanation, each in the file of its name.
+// The sections of an explanation, each in the source file named before it.
 #pragma once
 
 #include <sstream>
@@ -13,7 +13,7 @@
 
 namespace spillway {
 
-// The lines, each with a label.
+// The lines of the explanation, each with a label.
 class ExplainedLines {
  public:
   // Begins a line; an empty label continues the previous one.
@@ -28,13 +28,13 @@ class ExplainedLines {
   std::ostringstream out_;
 };
 
-// explain_request: what the request is, and which of its fields are ignored.
+// explain_request: the request's properties, and which of its fields are ignored.
 
 // Deadline fields that are present but invalid.
 void tell_ignored_deadlines(ExplainedLines& lines, const http::RequestHead& head,
                             const traffic::DeadlineFields& valid);
 
-// Which visitor of its route's waiting room sent it; nothing without a room.
+// Which visitor of its route's waiting room sent the request; nothing without a room.
 void tell_visitor(ExplainedLines& lines, const config::Config& config,
                   const http::RequestHead& head, const traffic::Classifier& classifier,
                   const traffic::Peer& peer, const traffic::Classification& classification);
@@ -71,36 +71,36 @@ void tell_hard_limits(ExplainedLines& lines, const RuledRequest& request);
 // Verdict and reasons in a state other than NORMAL.
 void tell_overloaded(ExplainedLines& lines, const RuledRequest& request);
 
-// explain_deferral: what goes before the rule, as a waiting room, a path that Spillway answers
-// itself, and deferral.
+// explain_deferral: steps before the rule: a waiting room, a path that Spillway answers itself, and
+// deferral.
 
 // Whether Spillway itself answers the request: below own_path, for jobs and waiting rooms.
 bool is_own_request(const config::Config& config, const http::RequestHead& head,
                     const traffic::Classification& classification);
 void tell_own_request(ExplainedLines& lines, const config::Config& config);
 
-// When visitors of its route wait; says nothing of a route without a waiting room.
+// When visitors of the request's route wait; prints nothing for a route without a waiting room.
 void tell_waiting_room(ExplainedLines& lines, const RuledRequest& request);
 
 // Whether a request is deferred before it is tried, whatever the state of its upstream.
 enum class Deferral { none, before_it_is_tried, in_place_of_refusals };
 Deferral tell_deferral(ExplainedLines& lines, const RuledRequest& request);
-// The verdict on one that is deferred before it is tried.
+// The verdict on a request that is deferred before it is tried.
 void tell_deferred(ExplainedLines& lines, const RuledRequest& request);
 
 // explain_answers: the route's cache and fallback.
 
-// What the route's cache may answer to this request, in any state; nothing without a cache.
+// How the route's cache may answer this request, in any state; nothing without a cache.
 void tell_cache(ExplainedLines& lines, const RuledRequest& request);
 
-// What goes before a refusal: nothing unless `degrading` (AdmissionPlan::degrading) is a rule.
+// What is tried before a refusal: nothing unless `degrading` (AdmissionPlan::degrading) is set.
 void tell_instead_of_refusal(ExplainedLines& lines, const RuledRequest& request,
                              const config::Rule* degrading);
 
 // Verdict and reasons of a degrade rule.
 void tell_degraded(ExplainedLines& lines, const RuledRequest& request);
 
-// explain_refusal: refusals, by the reason of the overload.
+// explain_refusal: refusals, by the kind of overload reason.
 
 // One request's verdicts by kind of reason; the first refuses.
 struct Refusals {
@@ -108,7 +108,7 @@ struct Refusals {
   overload::Verdict full;       // slots or queues are full
 };
 
-// The verdict, a line for each kind of reason.
+// The verdict, one line for each kind of reason.
 void tell_refusals(ExplainedLines& lines, const RuledRequest& request, const Refusals& refusals);
 
 // How the rule treats free slots.

@@ -37,7 +37,7 @@ void list_scenarios(std::ostream& out) {
   }
 }
 
-// A line that overwrites itself at each per cent.
+// A progress line that is overwritten at each per cent.
 simulate::Progress progress_to(std::ostream& err, std::uint32_t seconds, const char* what) {
   return [&err, seconds, what, shown = std::uint64_t{0}](std::uint32_t over) mutable {
     const std::uint64_t percent = std::uint64_t{100} * over / seconds;
@@ -83,7 +83,7 @@ nlohmann::ordered_json as_json(const Recording& with, const Recording* without) 
   return {{"with_shedding", to_json(with)}, {"without_shedding", to_json(*without)}};
 }
 
-// Which would be waited for. Sets errno.
+// Opening such a pipe would block. Sets errno.
 bool is_pipe_without_reader(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   if (descriptor >= 0) ::close(descriptor);
@@ -130,7 +130,7 @@ const char* const kSizeHelp =
 
 namespace {
 
-// What is to be played; what is wrong with it is said on `err`.
+// Opens the scenario to run; reports its problems on `err`.
 simulate::ScenarioResult open(const SimulateOptions& options, const config::Config* config,
                               std::ostream& err) {
   simulate::ScenarioResult opened =

@@ -1,4 +1,4 @@
-// `spillway simulate`: runs a scenario and prints its course and summary.
+// `spillway simulate`: runs a scenario and prints its course and a summary.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ struct SimulateOptions {
   std::string scenario = "spike";     // a built-in one, or the path of a file
   std::string log;                    // replay this access log instead; needs a configuration
   std::optional<std::uint64_t> seed;  // in place of the scenario's
-  // In place of the configuration's concurrency or the scenario's own figures
+  // Override the configuration's concurrency or the scenario's own values
   // (simulate/scenario/sizing.hpp).
   std::optional<std::uint32_t> slots;
   std::optional<std::int64_t> service_ms;
   std::optional<double> rps;
-  // The same traffic without shedding, too; where visitors go through a waiting room, without that;
-  // where requests can be deferred, without deferral.
+  // Runs the same traffic also without shedding; if visitors go through a waiting room, without
+  // that; if requests can be deferred, without deferral.
   bool compare = false;
   bool json = false;       // everything as JSON in place of the table
   bool list = false;       // only list the built-in scenarios
@@ -30,11 +30,11 @@ struct SimulateOptions {
 
 enum class SimulateResult : std::uint8_t { done, bad_scenario, plot_failed };
 
-// What `--help` says of the size of the model.
+// The part of `--help` about the size of the model.
 extern const char* const kSizeHelp;
 
-// `config`, checked, replaces the scenario's own unless null. All errors and warnings go to `err`,
-// as does a line of progress if `show_progress`.
+// A checked `config` replaces the scenario's own unless null. All errors and warnings go to `err`,
+// and so does a progress line if `show_progress`.
 SimulateResult simulate_scenario(const SimulateOptions& options, const config::Config* config,
                                  std::ostream& out, std::ostream& err, bool show_progress);
 

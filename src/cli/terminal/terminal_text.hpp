@@ -1,4 +1,4 @@
-// Members of JSON objects as a terminal shows them: without characters that change what it shows.
+// Formats members of JSON objects for a terminal: without characters that change its display.
 #pragma once
 
 #include <iosfwd>
@@ -9,18 +9,18 @@
 
 namespace spillway {
 
-// Deceptive characters (base/shown_text.hpp) and what is no UTF-8 become question marks; lines may
-// stay apart.
+// Replaces deceptive characters (base/shown_text.hpp) and bytes that are not UTF-8 with question
+// marks; `has_lines` keeps line breaks.
 std::string plain(std::string_view text, bool has_lines = false);
-// A member as text; empty if it is not there.
+// A member as text; empty if it is absent.
 std::string member(const nlohmann::json& object, const char* name);
 // "2026-11-23T20:00:00.000Z" without its milliseconds.
 std::string seconds_of(const std::string& time);
 
-// One row of a table, a width for each cell.
+// Prints one row of a table; `widths` has a width for each cell.
 void print_cells(std::ostream& out, std::span<const std::string> cells,
                  std::span<const int> widths);
-// A line of name and value; none if the member is not there.
+// Prints a line of name and value; nothing if the member is absent.
 void print_member(std::ostream& out, const nlohmann::json& object, const char* name,
                   int width = 12);
 

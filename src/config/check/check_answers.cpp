@@ -16,7 +16,7 @@
 namespace spillway::config {
 namespace {
 
-// Which fields a rule gives itself; the others are inherited.
+// Which fields the rule sets itself; the others are inherited.
 struct Given {
   bool mode;
   bool strategy;
@@ -27,7 +27,7 @@ Given given_by(const RuleOverride& rule) {
   return {rule.mode.has_value(), rule.strategy.has_value(), rule.annotate.has_value()};
 }
 
-// Whether the rule itself asks for degraded answers, or says how they are made.
+// Whether the rule itself requests degraded answers, or defines how they are made.
 bool asks_for_answers(const Given& given, const Rule& rule) {
   return given.mode || (given.strategy && rule.strategy == Strategy::degrade);
 }
@@ -201,7 +201,7 @@ class AnswerChecks {
     }
   }
 
-  // A rule with only `annotate` sets it for the rules that override it.
+  // A rule may set only `annotate`: it then applies to the rules that override that rule.
   void check_annotate(const Given& given, const Rule& rule, const std::string& path) {
     if (given.annotate && asks_for_answers(given, rule) && !is_skip(rule))
       report_annotate(path, rule);

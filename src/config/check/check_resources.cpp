@@ -1,4 +1,4 @@
-// Checks of what a waiting room hands out.
+// Checks of the resources that a waiting room hands out.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,7 +10,7 @@ namespace {
 
 void check_names(const std::vector<WaitingResource>& groups, const std::string& path,
                  Findings& findings) {
-  std::map<std::string, std::size_t> named;  // the group
+  std::map<std::string, std::size_t> named;  // name -> its group
   for (std::size_t n = 0; n < groups.size(); ++n) {
     if (groups[n].name.empty() && !groups[n].count) {
       findings.report(element(path, n), "needs a name, a count, or both");

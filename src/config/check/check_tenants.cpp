@@ -34,7 +34,7 @@ class TenantCheck {
   }
 
  private:
-  // The keys of a tenant that said something of its tier first.
+  // For each of a tenant's tier settings, the key that set it first.
   struct Said {
     std::optional<std::size_t> traffic_class, weight, tier, budget;
   };

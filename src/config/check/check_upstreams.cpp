@@ -1,4 +1,4 @@
-// Checks of an upstream's servers and the keys about their failures.
+// Checks of an upstream's servers and of the keys about their failures.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ void check_health_check(HealthCheck& check, const std::string& path, Findings& f
   findings.check_order(path + ".timeout_ms", check.timeout, path + ".interval_ms", check.interval);
 }
 
-// As written; names are resolved when the configuration takes effect.
+// Names are compared as written; they are resolved when the configuration takes effect.
 void check_loop(const Config& config, const std::vector<std::string>& servers,
                 const std::string& path, Findings& findings) {
   for (std::size_t i = 0; i < servers.size(); ++i) {

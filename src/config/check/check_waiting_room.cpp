@@ -10,7 +10,7 @@ namespace {
 
 std::string count_of(Milliseconds time) { return std::to_string(time.count()); }
 
-// By name or by priority.
+// Checks that the tiers differ, by name or by priority.
 template <class Member>
 void check_distinct(const std::vector<WaitingTier>& tiers, const std::string& path, const char* key,
                     Member WaitingTier::*member, Findings& findings) {
@@ -41,7 +41,7 @@ void check_tiers(const std::vector<WaitingTier>& tiers, const std::string& path,
   }
 }
 
-// Without the webhook its visitors would be called and not be told.
+// Without the webhook, its visitors would be called but not notified.
 void check_reserve(const WaitingRoom& room, const std::string& path, Findings& findings) {
   const WaitingReserve& reserve = *room.tickets.reserve;
   const std::string at = path + ".reserve";
@@ -82,7 +82,7 @@ void check_waiting_room(const WaitingRoom& room, const std::string& path, Findin
   }
   check_resources(room, path, findings);
   if (room.tickets.reserve) check_reserve(room, path, findings);
-  // A visitor that asks as told is never given up.
+  // A visitor that polls at the requested interval is never taken for gone.
   if (room.tickets.abandon < 3 * room.page.poll.max) {
     findings.report_order(path + ".abandon_ms", count_of(room.tickets.abandon),
                           "three times or more", path + ".poll.max_ms",
@@ -103,7 +103,7 @@ void check_webhook(const Config& config, const WaitingWebhook& webhook, const st
   }
 }
 
-// A tier that no waiting room has is a mistake in its name.
+// A tier that no waiting room has is probably a misspelled name.
 void check_tiers_of_keys(const Config& config, Findings& findings) {
   const auto has = [](const Route& route, const std::string& name) {
     if (!route.waiting_room) return false;

@@ -8,7 +8,7 @@ namespace spillway::config {
 using nlohmann::json;
 
 bool Findings::is_given(std::string_view path) const {
-  if (path.find('"') != path.npos) return false;  // member() quotes what is not a plain word
+  if (path.find('"') != path.npos) return false;  // member() quotes keys that are not plain words
   std::string pointer(path.substr(1));
   std::replace_if(
       pointer.begin(), pointer.end(), [](char c) { return c == '.' || c == '['; }, '/');

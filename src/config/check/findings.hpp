@@ -1,7 +1,7 @@
 // Problems found by checks of several fields together.
 //
-// Tells written values from defaults, and adds nothing about a field that already has a problem of
-// its own.
+// Distinguishes written values from defaults, and adds nothing about a field that already has a
+// problem of its own.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace spillway::config {
 
 class Findings {
  public:
-  // `problems` are those of single fields.
+  // `problems` are the problems of single fields.
   Findings(const nlohmann::json& root, Problems& problems) : root_(root), problems_(problems) {}
 
-  // Whether the file has a value other than null at this path. A path with keys that are not
-  // plain words is never given.
+  // Whether the file has a value other than null at this path. A path with keys that are not plain
+  // words never counts as given.
   bool is_given(std::string_view path) const;
 
-  // Adds nothing if one of the two paths has a problem already.
+  // Adds nothing if one of the two paths already has a problem.
   void report(const std::string& path, std::string message, const std::string& depends_on = {});
 
   // The same for a value that contradicts the value `other` at `other_path`: "found 3, allowed:
@@ -31,7 +31,7 @@ class Findings {
   void report_order(const std::string& path, const std::string& value, std::string_view relation,
                     const std::string& other_path, const std::string& other);
 
-  // Reports the first of two values if it is above the second.
+  // Reports the first value if it is above the second.
   void check_order(const std::string& lower_path, std::int64_t lower, const std::string& upper_path,
                    std::int64_t upper);
   void check_order(const std::string& lower_path, Milliseconds lower, const std::string& upper_path,
@@ -48,7 +48,7 @@ class Findings {
   Problems found_;
 };
 
-// The path of a route in the file; `count` includes the default route, which is last.
+// The path of a route in the file; `count` includes the default route, which comes last.
 std::string route_path(std::size_t at, std::size_t count);
 
 }  // namespace spillway::config

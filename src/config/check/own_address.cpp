@@ -27,24 +27,24 @@ constexpr IpAddress kLoopbackV4 = address_v4(127, 1);
 constexpr IpAddress kLoopbackV6{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
 constexpr IpBlock kAllLoopbackV4{address_v4(127, 0), 96 + 8};
 
-// With or without the root's dot.
+// With or without the trailing dot of the DNS root.
 bool is_named(std::string_view host, std::string_view name) {
   if (host.ends_with('.')) host.remove_suffix(1);
   return std::equal(host.begin(), host.end(), name.begin(), name.end(),
                     [](char a, char b) { return (a | 0x20) == (b | 0x20); });
 }
 
-// Names below it mostly are this machine too (RFC 6761 section 6.3), but a resolver of containers
-// may give them to another one.
+// Names below localhost usually mean this machine too (RFC 6761 section 6.3), but a container's
+// resolver may map them to another one.
 bool is_localhost(std::string_view host) { return is_named(host, "localhost"); }
 
-// It is not resolved: the answer may be any address of this machine.
+// Not resolved: the result may be any address of this machine.
 bool is_host_name(std::string_view host) {
   std::array<char, 256> own{};
   return ::gethostname(own.data(), own.size() - 1) == 0 && is_named(host, own.data());
 }
 
-// As getaddrinfo() reads it, which takes 0x7f000001 for an address too.
+// Parsed as getaddrinfo() does, which accepts 0x7f000001 as an address, too.
 std::optional<IpAddress> read_address(std::string_view host) {
   if (const auto address = parse_ip_address(host)) return address;
   in_addr v4;
@@ -54,7 +54,7 @@ std::optional<IpAddress> read_address(std::string_view host) {
   return address;
 }
 
-// Those of this machine's interfaces that are up; read anew, since they may change.
+// The addresses of this machine's interfaces; read each time, since they may change.
 std::vector<IpAddress> interface_addresses() {
   ifaddrs* first = nullptr;
   if (::getifaddrs(&first) != 0) return {};
@@ -104,7 +104,7 @@ bool is_own_server(const ListenAddress& listen, std::string_view server) {
   if (is_localhost(host)) {
     return is_own_address(listen, kLoopbackV4, port) || is_own_address(listen, kLoopbackV6, port);
   }
-  // A listener on all addresses has it, whichever that is.
+  // A listener on all addresses includes the machine's address, whichever that is.
   if (is_host_name(host)) {
     const auto own = parse_ip_address(listen.address);
     return own && (*own == kAnyV4 || *own == kAnyV6) && port != 0 && port == listen.port;

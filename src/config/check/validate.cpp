@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// One threshold of a section, whatever its unit.
+// One threshold of a section, in any unit.
 struct Threshold {
   std::string key;
   std::optional<double> value;
@@ -223,7 +223,7 @@ class Validator {
     for (Stage& stage : overload.stages) {
       if (!stage.cooldown) stage.cooldown = overload.cooldown;
     }
-    // Inherited stages were checked where they are written.
+    // Inherited stages are checked at the place that defines them.
     if (!is_given(path + ".stages")) return;
     for (std::size_t i = 0; i < overload.stages.size(); ++i) {
       Stage& stage = overload.stages[i];
@@ -254,7 +254,7 @@ class Validator {
     }
   }
 
-  // A stage with a lower threshold than the stage below would make that one useless.
+  // A stage with a lower threshold than the stage below would make the lower stage useless.
   void check_above(const std::vector<Threshold>& enter, Stage& below, const std::string& path,
                    const std::string& path_below) {
     const auto lower = list(below.enter);
@@ -291,7 +291,7 @@ class Validator {
     }
   }
 
-  // What the file names always holds.
+  // A value in the file is never stretched.
   void note_told_waits(Config& config) {
     for (std::size_t i = 0; i < config.classes.size(); ++i) {
       const std::string path = element("$.classes", i);

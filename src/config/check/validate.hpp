@@ -8,9 +8,9 @@
 
 namespace spillway::config {
 
-// Adds every violation to `problems`, except about fields that have a problem already. `root` is
-// the file of `config`: it tells written values from defaults. Switches off exit thresholds without
-// an enter threshold, and sets max_entry_bytes where it is not given.
+// Adds every violation to `problems`, except for fields that already have a problem. `root` is the
+// JSON of `config`: it shows which values were written and which are defaults. Switches off exit
+// thresholds without an enter threshold, and sets max_entry_bytes if it is not given.
 void validate(Config& config, const nlohmann::json& root, Problems& problems);
 
 }  // namespace spillway::config

@@ -15,15 +15,15 @@
 namespace spillway::config {
 namespace {
 
-// What a new connection carries in its first round trip (RFC 6928), and the most that the waiting
-// page's own part takes of it.
+// How much a new connection can send in its first round trip (RFC 6928), and the most of it that
+// the waiting page's own part needs.
 constexpr std::size_t kFirstFlight = 14 * 1024;
 constexpr std::size_t kOfOwnPage = 8 * 1024;
 
-// To notice a call, find the page and come in; the default.
+// The time a visitor needs to notice a call, find the page and come in; the default.
 constexpr Milliseconds kTimeToCome{120'000};
 
-// As a server in front of Spillway, which compresses nothing, would send it.
+// The size when compressed by a server in front of Spillway, which does not compress itself.
 std::size_t deflated_size(const std::string& text) {
   namespace zlib = boost::beast::zlib;
   zlib::deflate_stream stream;
@@ -71,7 +71,7 @@ void warn_of_hasty_calls(const Config& config, Problems& found) {
   }
 }
 
-// No warning of the default: the configuration did not ask for so many.
+// No warning for the default value: the operator did not ask for so many tunnels.
 void warn_of_many_tunnels(const Config& config, Problems& found) {
   const Limits& limits = config.limits;
   const std::uint32_t most = tunnels_among(limits.connections, limits);
@@ -81,7 +81,7 @@ void warn_of_many_tunnels(const Config& config, Problems& found) {
                                            std::to_string(limits.tunnels)});
 }
 
-// The first slow client would find it out, and hold its slot.
+// Otherwise the first slow client would reveal it, by holding its slot.
 void warn_of_no_temp_directory(const Config& config, Problems& found) {
   const Limits& limits = config.limits;
   if (limits.temp_file_bytes == 0) return;
@@ -92,7 +92,7 @@ void warn_of_no_temp_directory(const Config& config, Problems& found) {
                        ": bodies of slow clients that do not fit limits.buffer_bytes hold slots"});
 }
 
-// It would count as if it were not given.
+// It would be treated as if it were not given.
 void warn_of_no_principal(const Config& config, Problems& found) {
   const auto has = [&](TenantKey key) {
     return std::ranges::find(config.tenants.key, key) != config.tenants.key.end();
@@ -111,7 +111,7 @@ void warn_of_no_principal(const Config& config, Problems& found) {
   }
 }
 
-// A browser keeps no such cookie over plain HTTP, so each visitor would wait for ever.
+// Browsers drop such a cookie over plain HTTP, so each visitor would wait for ever.
 void warn_of_plain_visitors(const Config& config, Problems& found) {
   if (!config.trusted_peers.empty()) return;
   for (std::size_t n = 0; n < config.routes.size(); ++n) {
@@ -124,8 +124,8 @@ void warn_of_plain_visitors(const Config& config, Problems& found) {
   }
 }
 
-// Whether requests of this route may be of this class: what a client is trusted to say may raise or
-// lower any.
+// Whether requests of this route may be of this class: a priority, a learned cost or an API key may
+// give a request any class.
 bool may_be_of(const Config& config, const Route& route, ClassId traffic_class) {
   const bool may_be_any =
       route.priority || route.priority_by_cost || !config.trusted_headers.priority.empty() ||
@@ -138,7 +138,7 @@ bool drops_late(const Config& config, const Route& route) {
   return config.upstreams[index(route.upstream)].dispatch.late == Late::drop;
 }
 
-// The deadline comes first, and it is another answer: DEADLINE_EXPIRED.
+// The deadline ends the wait first, with a different answer: DEADLINE_EXPIRED.
 void warn_of_vain_waits(const Config& config, Problems& found) {
   for (std::size_t n = 0; n < config.classes.size(); ++n) {
     const TrafficClass& one = config.classes[n];
@@ -155,20 +155,20 @@ void warn_of_vain_waits(const Config& config, Problems& found) {
   }
 }
 
-// Degrades by giving what is stored, or the fallback, and forwards what has neither. With
-// skip_downstream the backend is told of it.
+// The rule degrades by serving stored responses or the fallback, and forwards requests that have
+// neither. Not with skip_downstream, where the backend is notified.
 bool forwards_misses(const Rule& rule) {
   return rule.strategy == Strategy::degrade && rule.mode != DegradeMode::skip_downstream &&
          miss_of(rule) == Miss::forward;
 }
 
-// By any state of the upstream, without what the route changes.
+// In any state of the upstream, ignoring what routes override.
 bool forwards_misses(const Overload& overload, ClassId traffic_class) {
   const std::vector<Rule> rules = overloaded_rules(overload, traffic_class);
   return std::ranges::any_of(rules, [](const Rule& rule) { return forwards_misses(rule); });
 }
 
-// No route can give anything in its place, so the rule refuses nothing.
+// No route can serve anything instead, so the rule refuses nothing.
 void warn_of_rules_without_effect(const Config& config, Problems& found) {
   for (std::size_t n = 0; n < config.classes.size(); ++n) {
     const auto id = ClassId(n);

@@ -1,4 +1,4 @@
-// What a configuration may say and is perhaps not meant to: `spillway check` and the start name it.
+// Valid settings that are perhaps not intended: `spillway check` and the start report them.
 #pragma once
 
 #include "config/config.hpp"

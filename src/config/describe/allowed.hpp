@@ -1,4 +1,4 @@
-// A constraint in words, for messages and the reference table.
+// Describes a constraint in words, for messages and the reference table.
 #pragma once
 
 #include <nlohmann/json.hpp>

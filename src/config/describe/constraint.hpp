@@ -12,7 +12,7 @@
 
 namespace spillway::config {
 
-// A key of the file. Its ending is its unit: _ms milliseconds, _bytes bytes, none a number.
+// A key of the file. Its suffix is its unit: _ms milliseconds, _bytes bytes, none a plain number.
 struct Key {
   std::string_view text;
   bool is_required = false;
@@ -35,7 +35,7 @@ struct Real {  // inclusive
   double max;
 };
 
-struct OneOf {  // these texts
+struct OneOf {  // one of these texts
   std::span<const std::string_view> words;
 };
 
@@ -51,7 +51,7 @@ struct ListOf {
   std::size_t max;
 };
 
-struct NumberOrAuto {  // a number, "auto", or the object that says how it is found
+struct NumberOrAuto {  // a number, "auto", or an object with the bounds of an adaptive limit
   Range number;
 };
 
@@ -59,11 +59,11 @@ struct ClassName {};  // the name of a configured class
 
 struct UpstreamName {};
 
-struct RouteName {};  // of a configured route, or of the default route
+struct RouteName {};  // the name of a configured route, or of the default route
 
-struct ByClass {};  // an object with class names as keys; a class that is left out keeps its rule
+struct ByClass {};  // an object with class names as keys; an omitted class keeps its rule
 
-struct FieldValues {  // an object with names of HTTP fields as keys
+struct FieldValues {  // an object with HTTP field names as keys
   Format name;
   Format value;
   std::size_t max;
@@ -75,7 +75,7 @@ struct NumbersByName {  // an object with names as keys
   std::size_t max;
 };
 
-struct Overrides {  // the keys of another section, any of them, replacing its values
+struct Overrides {  // any keys of another section, which replace its values
   std::string_view section;
 };
 
@@ -91,7 +91,7 @@ concept Section = std::is_class_v<T> && !kIsOptional<T>;
 // Upper bound of numeric priorities: each has an entry in a table.
 inline constexpr std::int64_t kMostPriorities = 10'000;
 
-// Upper bounds of durations: larger values are mistakes.
+// Upper bounds of durations: larger values are taken for mistakes.
 inline constexpr std::int64_t kHour = 3'600'000;
 inline constexpr std::int64_t kDay = 24 * kHour;
 inline constexpr std::int64_t kYear = 365 * kDay;

@@ -1,4 +1,4 @@
-// The one description of every key: name, default (the member's initialiser), unit (the ending of
+// The only description of every key: name, default (the member's initialiser), unit (the suffix of
 // the name), range, one sentence. Reader, checks, JSON Schema, reference table and effective dump
 // are visitors of it.
 //
@@ -25,7 +25,7 @@ namespace spillway::config {
 inline constexpr std::string_view kLogLevels[] = {"debug", "info", "warn", "error"};
 inline constexpr Range kConcurrency{1, 1'000'000};
 
-// config.routes as the file divides it: the user's routes, and the default route behind them.
+// config.routes as the file has it: the user's routes, and separately the default route.
 struct UserRoutes {
   std::vector<Route>& all;
 };

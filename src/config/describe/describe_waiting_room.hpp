@@ -50,7 +50,7 @@ void describe(Visitor& visit, WaitingOwnWait& x) {
   visit("max_ms", x.max, Range{1000, kDay}, "Longest; default: max_wait_ms.");
 }
 
-// What it hands out, and what of it a ticket may ask for.
+// The resources that it hands out, and which of them a ticket may request.
 template <class Visitor>
 void describe_resources(Visitor& visit, WaitingRoom& x) {
   visit("resources", x.resources.groups, ListOf<ByType>{{}, 0, kMostResourceGroups},
@@ -111,7 +111,7 @@ void describe(Visitor& visit, WaitingWebhook& x) {
   visit("events", x.events, ListOf<ByType>{{}, 1, kWaitingEventCount}, "What is told.");
 }
 
-// How many may be inside and in line, and for how long.
+// How many visitors may be inside and in line, and for how long.
 template <class Visitor>
 void describe_limits(Visitor& visit, WaitingRoom& x) {
   visit("active_sessions", x.sessions.most, Range{1, 1'000'000},

@@ -1,7 +1,7 @@
 // Writes the configuration's structs as a JSON tree, in the order of their descriptions.
 //
-// Values that are not set (a nullopt, an upstream where there is none) are left out, but for
-// thresholds: there null means off. Secrets are not written.
+// Values that are not set (a nullopt, an upstream if there is none) are left out, except for
+// thresholds, where null means off. Secrets are not written.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -20,14 +20,14 @@ class Dump {
   using Json = nlohmann::ordered_json;
   using Written = std::optional<Json>;
 
-  // `config` has the names of ids.
+  // `config` supplies the names of ids.
   explicit Dump(const Config& config) : config_(config) {}
 
   template <Section Struct>
   Written write(Struct& value, ByType) {
     Members members{*this, Json::object()};
     describe(members, value);
-    // A priority takes the place of the class.
+    // A priority replaces the class.
     if (members.out.contains("priority")) members.out.erase("class");
     return std::move(members.out);
   }
@@ -113,7 +113,7 @@ class Dump {
   }
 
  private:
-  // What "auto" alone says.
+  // Whether "auto" alone has the same meaning.
   static bool is_plain(const AutoConcurrency& search) {
     const AutoConcurrency plain;
     return search.min == plain.min && search.max == plain.max && search.initial == plain.initial &&

@@ -7,8 +7,8 @@
 
 namespace spillway::config {
 
-// Loading it gives the same configuration, unless there were secrets: they are replaced by a text
-// that is not accepted as one.
+// Loading the result gives the same configuration, unless there were secrets: they are replaced by
+// a text that is not accepted as a secret.
 nlohmann::ordered_json effective(const Config& config);
 
 }  // namespace spillway::config

@@ -1,7 +1,7 @@
 // Reads a JSON tree into the configuration's structs, field by described field.
 //
-// A key that is absent leaves its member as it was; a bad value is recorded as a problem. Nothing
-// stops at the first problem.
+// An absent key leaves its member unchanged; a bad value is recorded as a problem. Reading does not
+// stop at the first problem.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct ReadContext {
   Defer new_defer;
 };
 
-// "found 3" in JSON, cut; objects and arrays by their kind.
+// "found 3" in JSON, truncated; objects and arrays by their type.
 std::string found(const nlohmann::json& node);
 
 class Reader {
@@ -93,7 +93,7 @@ class Reader {
   bool read(const nlohmann::json& node, const std::string& path, Concurrency& value,
             const NumberOrAuto& either);
 
-  // A badly formed text is kept: references to it by name are not reported as well.
+  // A badly formed text is kept, so that references to it by name are not reported as well.
   bool read(const nlohmann::json& node, const std::string& path, std::string& value,
             const Format& format);
   bool read(const nlohmann::json& node, const std::string& path, std::string& value,
@@ -191,10 +191,10 @@ class Reader {
   }
 
  private:
-  // The members of an object, by names of classes; rule_of(class) is where each goes, or null.
+  // The members of an object, named by class; rule_of(class) returns where each goes, or null.
   template <class RuleOf>
   bool read_rules(const nlohmann::json& node, const std::string& path, const RuleOf& rule_of);
-  // The members of an object, by their names; `plural` is what they are.
+  // The members of an object, by name; `plural` is their noun for messages.
   template <class Member, class Allowed>
   bool read_members(const nlohmann::json& node, const std::string& path,
                     std::vector<Member>& members, const Allowed& allowed_members,
@@ -238,7 +238,7 @@ class Reader {
     return allowed<Enum>(ByType{});
   }
 
-  // The class at this place of the list, before its keys are read.
+  // The initial class at this index of the list, before its keys are read.
   TrafficClass fresh_class(const nlohmann::json& node, std::size_t at) const;
 
   template <class Id>
@@ -255,7 +255,7 @@ class Reader {
                                        const std::vector<std::string>& names);
   void report_repeated(const nlohmann::json& list, const std::string& path);
   bool reject(const std::string& path, const nlohmann::json& node, const std::string& allowed);
-  // The same without showing the text: it may be a misplaced secret.
+  // The same without quoting the text: it may be a misplaced secret.
   bool reject_kind(const std::string& path, const nlohmann::json& node, const std::string& allowed);
 
   const ReadContext& context_;

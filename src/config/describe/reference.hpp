@@ -5,7 +5,7 @@
 
 namespace spillway::config {
 
-// Markdown: key, default, what is allowed, meaning; one line for each key.
+// Markdown: key, default, allowed values, meaning; one line for each key.
 std::string reference_table();
 
 }  // namespace spillway::config

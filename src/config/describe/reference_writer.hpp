@@ -13,7 +13,7 @@
 
 namespace spillway::config {
 
-// Visits the members of one object and writes their lines; nested objects below their own line.
+// Visits the members of one object and writes their lines; nested objects follow their own line.
 struct ReferenceWriter {
   Dump& dump;
   std::string prefix;

@@ -101,7 +101,7 @@ class SchemaWriter {
     return value(inner, overrides);
   }
 
-  // Sections have no default beside those of their members; names of classes and upstreams have
+  // Sections have no default besides those of their members; names of classes and upstreams have
   // none.
   template <class T, class Constraint>
   static constexpr bool has_default() {

@@ -5,7 +5,7 @@
 
 namespace spillway::config {
 
-// Checks less than load(): no rules between fields, no syntax of texts.
+// Less strict than load(): no constraints between fields, no syntax of texts.
 nlohmann::ordered_json schema();
 
 }  // namespace spillway::config

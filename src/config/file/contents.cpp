@@ -13,7 +13,7 @@
 namespace spillway::config {
 namespace {
 
-// Why there is no text; empty if there is one.
+// Returns why there is no text; empty if there is one.
 std::string read_content_file(const std::filesystem::path& path, std::size_t most,
                               std::string& text) {
   std::error_code error;
@@ -36,7 +36,7 @@ class ContentReader {
       : directory_(directory), problems_(problems) {}
 
   void read(Content& content, const std::string& path) {
-    if (content.body && content.file) return;  // not both: reported by the checks
+    if (content.body && content.file) return;  // both given: reported by the checks
     if (content.body) content.text = *content.body;
     if (!content.file) return;
     read_text(*content.file, kMaxContentBytes, path + ".file", content.text);
@@ -55,7 +55,7 @@ class ContentReader {
 
   void read_page(WaitingPage& page, const std::string& path) {
     std::string text;
-    // A name that is none is reported already.
+    // An invalid name has already been reported.
     if (!is_file_name(page.file) || !read_text(page.file, kMaxPageBytes, path, text)) return;
     ReadPage found = read_page_template(text);
     if (!found.page) report(page.file, path, found.problem);

@@ -1,4 +1,4 @@
-// Loads the texts of fallback answers from the configuration or the files that it names, and the
+// Loads the texts of fallback responses from the configuration or the files that it names, and the
 // pages of waiting rooms.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace spillway::config {
 
-// Sets the `text` of every Content, and every WaitingPage::own. Files are regular ones of up to
-// kMaxContentBytes, a page of up to kMaxPageBytes, relative to `directory`; a file that cannot be
-// read, an empty text, a `json` text that is not JSON and a bad template are problems.
+// Sets the `text` of every Content, and every WaitingPage::own. Files must be regular, of up to
+// kMaxContentBytes (a page of up to kMaxPageBytes), relative to `directory`; an unreadable file, an
+// empty text, a `json` text that is not JSON and a bad template are problems.
 void read_contents(Config& config, const std::filesystem::path& directory, Problems& problems);
 
 }  // namespace spillway::config

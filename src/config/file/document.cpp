@@ -28,7 +28,7 @@ std::string position(std::string_view file, std::string_view text, std::size_t o
   return std::string(file) + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
-// The library's message quotes its last token, which may be a secret.
+// The library's message quotes the last token it read, which may be a secret.
 void leave_out_quotation(std::string& message) {
   const auto from = message.find("; last read: '");
   if (from == message.npos) return;
@@ -36,7 +36,7 @@ void leave_out_quotation(std::string& message) {
   message.erase(from, to == message.npos || to < from ? message.npos : to + 1 - from);
 }
 
-// What the text is instead, where that can be seen from how it begins.
+// Names the text's actual format, if its beginning reveals it.
 std::string other_than_json(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == text.npos) return "not JSON: the file is empty";
@@ -98,12 +98,12 @@ class TreeBuilder : public nlohmann::json_sax<json> {
 
   struct Level {
     json* node;
-    std::string key;         // of an object: where the next value goes
-    bool duplicate = false;  // the key came before: its value is discarded
+    std::string key;         // in an object: the key of the next value
+    bool duplicate = false;  // the key was given before: its value is discarded
     json thrown_away = nullptr;
   };
 
-  // The place for the next value.
+  // Stores the next value in its place.
   json* place(json&& value) {
     if (open_.empty()) {
       root = std::move(value);
@@ -153,7 +153,7 @@ class TreeBuilder : public nlohmann::json_sax<json> {
   bool too_deep_ = false;
 };
 
-// A file that is read without waiting for ever: a pipe may have no writer, or one that is silent.
+// A file that is read with time limits: a pipe may have no writer, or a silent one.
 class Descriptor {
  public:
   explicit Descriptor(const std::filesystem::path& path)
@@ -169,7 +169,7 @@ class Descriptor {
     return fd_ >= 0 && ::fstat(fd_, &status) == 0 && S_ISDIR(status.st_mode);
   }
 
-  // Up to the size of `text`, which is then cut to what there was. Why not; empty if it was read.
+  // Reads at most `text.size()` bytes, and shrinks `text` to them. Returns the error, or nothing.
   std::string read(std::string& text, const ReadPatience& patience) const {
     if (fd_ < 0) return "cannot read: " + std::generic_category().message(error_);
     using std::chrono::steady_clock;

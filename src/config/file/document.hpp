@@ -22,11 +22,11 @@ struct Document {
 };
 
 struct FileText {
-  std::optional<std::string> text;  // up to one byte more than asked for
-  Problems problems;                // why it cannot be read
+  std::optional<std::string> text;  // up to one byte more than requested
+  Problems problems;                // why the file cannot be read
 };
 
-// How long a pipe is read, which may have no writer, or one that never ends.
+// How long to read from a pipe, which may have no writer, or one that never ends.
 struct ReadPatience {
   std::chrono::milliseconds silence{2000};
   std::chrono::milliseconds whole{10'000};

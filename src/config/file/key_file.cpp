@@ -12,7 +12,7 @@ namespace spillway::config {
 
 namespace {
 
-constexpr std::size_t kFewestSecretBytes = 32;  // as its hash has (RFC 7518 section 3.2)
+constexpr std::size_t kFewestSecretBytes = 32;  // as many as its hash (RFC 7518 section 3.2)
 constexpr std::size_t kMostSecretBytes = 4096;
 constexpr std::size_t kMostPemBytes = 16384;
 
@@ -21,7 +21,7 @@ void drop_line_end(std::string& text) {
   if (text.ends_with('\r')) text.pop_back();
 }
 
-// The access that only the file's owner may have, and how that is said.
+// Permissions that only the file's owner may have, and the message if others have them.
 struct Access {
   mode_t none;
   const char* what;
@@ -32,7 +32,7 @@ constexpr Access kPublic{S_IWGRP | S_IWOTH,
                          " can be written by its group or by others; its mode has to be 0644 or "
                          "less"};
 
-// Up to `most` bytes and one more. Why there are none, with the file's name; empty if there are.
+// Reads up to `most` + 1 bytes. Returns the error with the file's name; empty on success.
 std::string read(const std::filesystem::path& path, const Access& access, std::size_t most,
                  std::string& text) {
   struct stat found {};
@@ -59,7 +59,7 @@ KeyFile<HmacKey> read_key_file(const std::filesystem::path& path) {
     return {key, ""};
   }
   drop_line_end(text);
-  // A key has as many bytes as a digest.
+  // A key has the size of a SHA-256 digest, so it is parsed as one.
   if (const auto digits = parse_sha256(text)) return {digits, ""};
   return {{}, path.string() + " holds neither 32 bytes nor 64 hexadecimal digits"};
 }
@@ -69,7 +69,7 @@ KeyFile<std::string> read_secret_file(const std::filesystem::path& path) {
   if (std::string why = read(path, kPrivate, kMostSecretBytes + 2, text); !why.empty())
     return {{}, std::move(why)};
   drop_line_end(text);
-  if (text.starts_with("-----BEGIN"))  // it may be public: any reader could sign with it
+  if (text.starts_with("-----BEGIN"))  // it may be a public key: anybody could then sign with it
     return {{}, path.string() + " holds a key in PEM, which is no secret of HS256"};
   if (text.size() < kFewestSecretBytes || text.size() > kMostSecretBytes)
     return {{},

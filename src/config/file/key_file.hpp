@@ -1,7 +1,7 @@
 // Files with keys.
 //
-// A secret that its group or others can read or write is refused, and so is a public key that they
-// can write: with another key in it they could make tokens that are believed.
+// A secret that its group or others can read or write is rejected, and so is a public key that they
+// can write: with another key in its place they could make tokens that are believed.
 #pragma once
 
 #include <filesystem>
@@ -22,8 +22,8 @@ struct KeyFile {
 // Reads a key of 32 bytes, or of 64 hexadecimal digits with or without a line end.
 KeyFile<HmacKey> read_key_file(const std::filesystem::path& path);
 
-// A secret that another party has chosen, 32 to 4096 bytes; a line end behind it is not part of it.
-// A key in PEM is none.
+// A secret that another party has chosen, 32 to 4096 bytes, without a line end after it. A PEM key
+// is rejected.
 KeyFile<std::string> read_secret_file(const std::filesystem::path& path);
 
 // As read_public_key().

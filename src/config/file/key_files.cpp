@@ -10,7 +10,7 @@ namespace spillway::config {
 
 namespace {
 
-// Sets the key that a key of the file is about.
+// Reads the key files, and sets the keys in the configuration.
 class KeyReader {
  public:
   KeyReader(const Config& config, Problems& problems)

@@ -1,8 +1,8 @@
-// Reads the keys in the files that a configuration names: those with which waiting rooms sign what
-// they tell upstreams and webhooks, and those of trusted_tokens. That of the store is not among
-// them.
+// Reads the key files that a configuration names: the keys with which waiting rooms sign their
+// messages to upstreams and webhooks, and the keys of trusted_tokens. The key of the store is not
+// read here.
 //
-// Not part of load(): a user that looks at a configuration need not be allowed to read its keys.
+// Not part of load(): a user that inspects a configuration need not be allowed to read its keys.
 #pragma once
 
 #include "config/config.hpp"
@@ -10,10 +10,10 @@
 
 namespace spillway::config {
 
-// A file that cannot be used is a problem. Names are relative to Store::directory.
+// An unusable file is a problem. Names are relative to Store::directory.
 void read_key_files(Config& config, Problems& problems);
 
-// Reads the keys of trusted_tokens alone.
+// Reads only the keys of trusted_tokens.
 void read_token_keys(Config& config, Problems& problems);
 
 }  // namespace spillway::config

@@ -28,7 +28,7 @@ Config read_config(const json& root, const ReadContext& context, Problems& probl
 }
 
 // The file is read three times: names are used before they are defined, and upstreams inherit from
-// sections that come later. Only the last pass's problems count.
+// sections that come later. Only the problems of the last pass count.
 Config read_config(const json& root, Problems& problems) {
   Problems ignored;
   ReadContext context;

@@ -1,4 +1,4 @@
-// Loads a checked configuration from a file. Nothing starts on a bad file.
+// Loads a checked configuration from a file. Nothing starts with a bad file.
 #pragma once
 
 #include <filesystem>
@@ -12,12 +12,12 @@
 namespace spillway::config {
 
 struct LoadResult {
-  std::optional<Config> config;  // only when there is no problem at all
-  Problems problems;             // one syntax error, or everything else that is wrong
+  std::optional<Config> config;  // only if there is no problem
+  Problems problems;             // one syntax error, or all other problems
 };
 
-// Never throws on bad input; `file_name` is for the position of a syntax error only. Files that the
-// text names are relative to `directory`; empty: the current one.
+// Never throws on bad input; `file_name` is only used for the position of a syntax error. Files
+// named in the text are relative to `directory`; empty: the current one.
 LoadResult load_text(std::string_view json, std::string_view file_name,
                      const std::filesystem::path& directory = {});
 LoadResult load_file(const std::filesystem::path& path);

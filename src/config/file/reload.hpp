@@ -1,4 +1,4 @@
-// Which keys a reload may change: all but those bound or sized at start.
+// Which keys a reload may change: all but those that are fixed at start.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace spillway::config {
 
-// The changed keys that need a restart. Empty: `wanted` can take effect. `has_store`: that of
-// deferred requests is open, also if no running route defers.
+// The changed keys that need a restart. Empty: `wanted` can take effect. `has_store`: the store of
+// deferred requests is open, even if no running route defers.
 Problems needs_restart(const Config& running, const Config& wanted, bool has_store);
 
-// A waiting room goes by the name of its route, in the cookies of its visitors, too: a route with
-// one that has another name in `wanted`, and the same match. Numbers of routes.
+// A waiting room is identified by the name of its route, also in its visitors' cookies: this is a
+// route with a waiting room whose name differs in `wanted`, with the same match. Indices of routes.
 struct RenamedWaitingRoom {
   std::size_t running = 0;
   std::size_t wanted = 0;

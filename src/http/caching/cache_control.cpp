@@ -24,7 +24,7 @@ Directive directive_of(std::string_view element) {
   if (argument.size() >= 2 && argument.front() == '"' && argument.back() == '"') {
     argument = argument.substr(1, argument.size() - 2);
   }
-  // No white space goes before the "=": such a number cannot be relied on.
+  // White space before the "=" is not allowed: such a number cannot be relied on.
   const bool spaced = directive.name.size() != equals;
   directive.argument = spaced ? std::string_view(" ") : argument;
   return directive;
@@ -74,8 +74,8 @@ void apply(const Directive& directive, CacheControl& out) {
   }
 }
 
-// The end of the list element that begins the text: its comma, or that of the text. Nothing when
-// a quoted string in it has no end (RFC 9110 section 5.6.4).
+// The end of the list element at the front of the text: its comma, or the text's end. Nothing if a
+// quoted string in it is not terminated (RFC 9110 section 5.6.4).
 std::optional<std::size_t> element_end(std::string_view text) {
   const std::string_view unquoted = text.substr(0, text.find(','));
   if (unquoted.find('"') == std::string_view::npos) return unquoted.size();

@@ -1,7 +1,7 @@
 // The Cache-Control directives of a message (RFC 9111 section 5.2, RFC 5861), of either direction.
 //
 // Repeated, contradictory or malformed directives get the most restrictive reading: of several
-// numbers the one that allows less; a malformed number is 0 (min-fresh: the largest); an
+// numbers the more restrictive one; a malformed number is 0 (min-fresh: the largest); an
 // unterminated quoted string makes the whole field `no-store, private`. Names are case-insensitive,
 // numbers may be quoted, unknown directives are ignored. Nothing allocates.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace spillway::http {
 
-// The largest number of seconds; larger ones become this (RFC 9111 section 1.2.2).
+// The largest number of seconds; larger ones are clamped to it (RFC 9111 section 1.2.2).
 inline constexpr std::chrono::seconds kMaxDeltaSeconds{2147483648};
 
 struct CacheControl {
@@ -26,7 +26,7 @@ struct CacheControl {
   bool only_if_cached = false;
   std::optional<std::chrono::seconds> max_stale;  // without a number: kMaxDeltaSeconds
   std::optional<std::chrono::seconds> min_fresh;
-  // Directives of both.
+  // Directives of requests and responses.
   std::optional<std::chrono::seconds> max_age;
   // Directives of responses.
   bool is_public = false;
@@ -43,14 +43,14 @@ struct CacheControl {
 // All Cache-Control fields together; cheap when there is none.
 CacheControl cache_control(const FieldList& fields);
 
-// Likewise of a request, where `Pragma: no-cache` counts as no-cache if there is no Cache-Control
+// Likewise for a request, where `Pragma: no-cache` counts as no-cache if there is no Cache-Control
 // (RFC 9111 section 5.4).
 CacheControl request_cache_control(const FieldList& fields);
 
 // Whether a Pragma field says no-cache.
 bool pragma_no_cache(const FieldList& fields);
 
-// delta-seconds, at most kMaxDeltaSeconds; nullopt for other text.
+// Parses delta-seconds, at most kMaxDeltaSeconds; nullopt for other text.
 std::optional<std::chrono::seconds> parse_delta_seconds(std::string_view text);
 
 }  // namespace spillway::http

@@ -10,7 +10,7 @@ namespace spillway::http {
 namespace {
 
 // Removes the entity-tag at the front of the text and returns the text between its quotes, weak or
-// not. It has no escapes (RFC 9110 section 8.8.3).
+// not. Entity-tags have no escapes (RFC 9110 section 8.8.3).
 std::optional<std::string_view> take_opaque_tag(std::string_view& text) {
   if (text.starts_with("W/")) text.remove_prefix(2);
   if (!text.starts_with('"')) return std::nullopt;

@@ -42,7 +42,7 @@ class Pieces {
     return value;
   }
 
-  // From 1.
+  // 1 to 12.
   unsigned month() {
     for (std::size_t i = 0; i < kMonths.size(); ++i) {
       if (skip(kMonths[i])) return static_cast<unsigned>(i + 1);
@@ -121,7 +121,7 @@ std::optional<sys_seconds> rfc850_date(Pieces pieces, sys_seconds now) {
   if (parts.year > latest_year) parts.year -= 100;
   const auto time = time_of(parts);
   const year_month_day limit(today.year() + std::chrono::years(50), today.month(), today.day());
-  // A limit of 29 February in a common year becomes 1 March.
+  // If the limit is 29 February in a common year, it becomes 1 March.
   if (!time || *time <= sys_days(limit) + (now - std::chrono::floor<std::chrono::days>(now))) {
     return time;
   }

@@ -8,10 +8,10 @@
 
 namespace spillway::http {
 
-// All three forms, exactly by their grammar but case-insensitive (RFC 9111 section 4.2); nullopt
-// for any other text, a day that does not exist or a zone other than GMT. The weekday is not
-// verified. A leap second counts as the second before it. A year of two digits is the latest one
-// that puts the date at most 50 years after `now`.
+// All three forms, exactly as in the grammar but case-insensitive (RFC 9111 section 4.2); nullopt
+// for any other text, a date that does not exist or a zone other than GMT. The weekday is not
+// verified. A leap second counts as the second before it. A two-digit year is the latest one that
+// puts the date at most 50 years after `now`.
 std::optional<std::chrono::sys_seconds> parse_date(std::string_view text,
                                                    std::chrono::sys_seconds now);
 

@@ -9,7 +9,7 @@
 namespace spillway::http {
 namespace {
 
-// Digits only; a number beyond 64 bits is the largest.
+// Digits only; a number beyond 64 bits becomes the largest.
 std::optional<std::uint64_t> byte_position(std::string_view text) {
   if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
   std::uint64_t value = 0;

@@ -9,7 +9,7 @@
 
 namespace spillway::http {
 
-// A range of bytes of a content, both ends included.
+// A range of content bytes, both ends included.
 struct ByteRange {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -18,8 +18,8 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-// What a request asks for with one range of bytes: `first` to `last`, from `first` on, or the last
-// `suffix` bytes.
+// A request's single byte range: `first` to `last`, from `first` on, or the last `suffix`
+// bytes.
 struct RangeWanted {
   std::optional<std::uint64_t> first;
   std::optional<std::uint64_t> last;
@@ -28,16 +28,16 @@ struct RangeWanted {
   bool operator==(const RangeWanted&) const = default;
 };
 
-// Nothing without Range, and for one that this cache leaves to the origin: repeated, of another
-// unit, of several ranges, or malformed.
+// Nothing without Range, or for a Range that this cache leaves to the origin: repeated, in another
+// unit, with several ranges, or malformed.
 std::optional<RangeWanted> range_wanted(const FieldList& request);
 
-// The part of a content of this length. Nothing when it has no such bytes (416).
+// The part of a content of this length. Nothing if the content has no such bytes (416).
 std::optional<ByteRange> part_of(const RangeWanted& wanted, std::uint64_t length);
 
-// Whether If-Range, if there is one, lets the range be served of this response (section 13.1.5):
-// its tag is equal by strong comparison, or its date is the text of a Last-Modified that is a
-// second older than Date at least.
+// Whether If-Range, if present, allows the range to be served from this response (section 13.1.5):
+// its tag is equal by strong comparison, or its date is the text of a Last-Modified that is at
+// least one second older than Date.
 bool if_range_holds(const FieldList& request, const Validators& response,
                     std::chrono::sys_seconds now);
 

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// A value of a member, as far as cache directives have one.
+// The value of a member, as far as cache directives use it.
 struct StructuredItem {
   enum class Type : std::uint8_t { boolean, integer, other };
   Type type = Type::boolean;
@@ -20,8 +20,8 @@ struct StructuredItem {
 bool is_small_letter(char c) { return c >= 'a' && c <= 'z'; }
 bool is_letter(char c) { return is_small_letter(to_lower(c)); }
 
-// Reads structured fields (RFC 8941 section 4.2). Each function takes what it reads off the front;
-// false: it is not there.
+// Parses structured fields (RFC 8941 section 4.2). Each function removes the item it reads from the
+// front; false if the item is not there.
 class StructuredReader {
  public:
   explicit StructuredReader(std::string_view text) : rest_(text) {}
@@ -161,7 +161,7 @@ bool apply_member(std::string_view name, const StructuredItem& item, CacheContro
   for (const FlagDirective& flag : kFlags) {
     if (flag.name != name) continue;
     out.*flag.value = item.type != StructuredItem::Type::boolean || item.number != 0;
-    // no-cache and private may have a list of fields: then the whole response is meant.
+    // no-cache and private may have a list of fields, but apply to the whole response.
     return item.type == StructuredItem::Type::boolean || name == "no-cache" || name == "private";
   }
   for (const TimeDirective& time : kTimes) {
@@ -173,7 +173,7 @@ bool apply_member(std::string_view name, const StructuredItem& item, CacheContro
   return true;
 }
 
-// One line of the field: a whole dictionary, as a comma between lines is one within a line.
+// One field line: a complete dictionary, since a comma between lines is like one within a line.
 bool read_dictionary(std::string_view line, CacheControl& out) {
   StructuredReader reader(line);
   reader.skip_spaces();

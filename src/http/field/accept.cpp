@@ -11,7 +11,7 @@ namespace {
 
 struct Range {
   std::string_view type;
-  std::optional<int> q = 1000;  // none: malformed
+  std::optional<int> q = 1000;  // nullopt: malformed
 };
 
 Range parse_range(std::string_view element) {
@@ -26,7 +26,7 @@ Range parse_range(std::string_view element) {
   return range;
 }
 
-// The weight of one media type: that of the most specific range that covers it.
+// The weight of one media type: the weight of the most specific range that covers it.
 struct Weight {
   std::string_view type;
   std::string_view group;  // e.g. "text/*"

@@ -43,7 +43,7 @@ inline constexpr std::array<bool, 256> kToken = token_characters();
 
 // tchar of RFC 9110 section 5.6.2.
 constexpr bool is_token(char c) { return detail::kToken[static_cast<unsigned char>(c)]; }
-// One or more of them.
+// One or more of these characters.
 constexpr bool is_token_text(std::string_view text) {
   for (const char c : text) {
     if (!is_token(c)) return false;
@@ -55,7 +55,7 @@ constexpr bool is_forbidden_control(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
 }
 
-// The first control character (HTAB too) or DEL at or after `from`; text.size() if none.
+// The first control character (including HTAB and DEL) at or after `from`; text.size() if none.
 inline std::size_t find_control(std::string_view text, std::size_t from) {
 #ifdef __SSE2__  // every x86-64: sixteen bytes at a time
   const __m128i last_control = _mm_set1_epi8(0x1f);
@@ -84,7 +84,7 @@ constexpr bool iequals(std::string_view a, std::string_view b) {
   return true;
 }
 
-// Whether the name is among these, in upper or lower case.
+// Whether the name is one of these, case-insensitively.
 template <class Names>
 bool contains_name(const Names& names, std::string_view name) {
   return std::any_of(std::begin(names), std::end(names),

@@ -1,6 +1,6 @@
-// Field names as CGI and its heirs tell a program of them (RFC 3875 section 4.1.18): without case,
-// and with an underscore for each hyphen. lighttpd and others have one for every character that is
-// neither a letter nor a digit, so that X.Real+IP is X-Real-IP to what runs behind them.
+// Field names as CGI and its successors pass them to a program (RFC 3875 section 4.1.18): without
+// case, and with an underscore for each hyphen. lighttpd and others use one for every character
+// other than letters and digits, so that X.Real+IP is X-Real-IP to programs behind them.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +23,10 @@ constexpr std::array<char, 256> cgi_characters() {
 inline constexpr std::array<char, 256> kCgi = cgi_characters();
 }  // namespace detail
 
-// In lower case, and a hyphen for each character that becomes an underscore there.
+// The lower-case letter, and a hyphen for each character that becomes an underscore in CGI.
 constexpr char cgi_folded(char c) { return detail::kCgi[static_cast<unsigned char>(c)]; }
 
-// Whether `name` has a character other than a hyphen that becomes an underscore there.
+// Whether `name` has a character other than a hyphen that becomes an underscore in CGI.
 constexpr bool is_ambiguous_to_cgi(std::string_view name) {
   for (const char c : name) {
     if (cgi_folded(c) == '-' && c != '-') return true;
@@ -34,7 +34,7 @@ constexpr bool is_ambiguous_to_cgi(std::string_view name) {
   return false;
 }
 
-// Whether such a program cannot tell the two names apart.
+// Whether a CGI program cannot distinguish the two names.
 constexpr bool are_one_to_cgi(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](char x, char y) { return cgi_folded(x) == cgi_folded(y); });

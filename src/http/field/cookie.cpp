@@ -28,20 +28,20 @@ void for_each_pair(const FieldList& fields, Act act) {
   }
 }
 
-// Takes parts out of a text, from its end to its beginning, and moves what it keeps once.
+// Removes parts of a text, from its end to its beginning, and moves the bytes it keeps only once.
 class Excision {
  public:
   explicit Excision(std::span<char> text)
       : begin_(text.data()), rest_(begin_ + text.size()), kept_(rest_) {}
 
-  // [from, to) of the text, before all that was taken already.
+  // Removes [from, to), which must lie before everything removed so far.
   void take(const char* from, const char* to) {
     keep(to);
     rest_ = begin_ + (from - begin_);
   }
-  // The next bytes behind what was taken last.
+  // Removes that many bytes more, right behind the part removed last.
   void take_next(std::size_t size) { kept_ += size; }
-  // What is left stands at the end of the text. Returns how much was taken.
+  // The bytes kept are now at the end of the text. Returns the number of bytes removed.
   std::size_t finish() {
     keep(begin_);
     return static_cast<std::size_t>(kept_ - begin_);
@@ -55,20 +55,20 @@ class Excision {
   }
 
   char* begin_;
-  char* rest_;  // what is before it was not looked at
+  char* rest_;  // the bytes before it have not been examined yet
   char* kept_;
 };
 
-// Behind the line end of a field, which a head has behind each value. To be asked before anything
-// is taken of it: after that the bytes behind the value are others.
+// The position after the line end that follows the field's value in the head. Call it before
+// anything is removed from the field: then other bytes follow the value.
 const char* end_of_line(const Field& field, const char* end_of_head) {
   const char* at = field.value.data() + field.value.size();
   while (at < end_of_head && *at != '\n') ++at;
   return at < end_of_head ? at + 1 : at;
 }
 
-// Of one line. A cookie goes with the separator before it, the first one with that behind it; a
-// line of which nothing but blanks is left goes as a whole.
+// For one line. A cookie is removed with the separator before it, the first one with the separator
+// after it; a line with nothing but blanks left is removed as a whole.
 void extract_from(const Field& line, const char* line_end, const CookieFilter& is_taken,
                   Excision& out) {
   const char* const begin = line.value.data();
@@ -113,7 +113,7 @@ FoundCookie find_cookie(const FieldList& fields, std::string_view name) {
   FoundCookie found;
   for_each_pair(fields, [&](std::string_view text) {
     const std::size_t equals = text.find('=');
-    // Some backends allow for blanks before the sign.
+    // Some backends allow blanks before the equals sign.
     if (equals == std::string_view::npos || trim_blanks(text.substr(0, equals)) != name) return;
     ++found.count;
     found.value = trim_blanks(text.substr(equals + 1));

@@ -1,4 +1,4 @@
-// The fields of a request by which its sender proves who it is. Their values are secrets.
+// The request fields by which a client authenticates itself. Their values are secrets.
 #pragma once
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 
 namespace spillway::http {
 
-// Beast's last field, by alphabet.
+// The alphabetically last field in Beast.
 static_assert(static_cast<std::size_t>(FieldId::xref) < 512);
 
 const Field* FieldList::find(std::string_view name) const {

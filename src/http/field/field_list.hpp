@@ -1,4 +1,4 @@
-// The header fields of a message, in order, duplicates too, in a fixed block of memory.
+// The header fields of a message, in order, with duplicates, in a fixed block of memory.
 #pragma once
 
 #include <bitset>
@@ -24,7 +24,7 @@ class FieldList {
   // The block is left uninitialised: a list costs nothing until fields are pushed.
   FieldList() {}
 
-  // False, and the field is left out, when the list is full.
+  // False if the list is full; the field is then left out.
   bool push(const Field& field) {
     if (size_ == kCapacity) return false;
     std::construct_at(fields_ + size_++, field);
@@ -43,7 +43,7 @@ class FieldList {
 
   // Cheap: one bit.
   bool contains(FieldId id) const { return present_.test(position(id)); }
-  // The first field of that id, or null.
+  // The first field with that id, or null.
   const Field* find(FieldId id) const {
     if (!contains(id)) return nullptr;
     for (const Field& field : *this) {
@@ -51,12 +51,12 @@ class FieldList {
     }
     return nullptr;
   }
-  // The first field of that name, any case, or null: for names that have no id.
+  // The first field with that name in any case, or null: for names that have no id.
   const Field* find(std::string_view name) const;
   std::size_t count(FieldId id) const;
 
  private:
-  static constexpr std::size_t kIds = 512;  // more than Beast knows (static_assert in the .cpp)
+  static constexpr std::size_t kIds = 512;  // more than Beast's fields (static_assert in the .cpp)
   static std::size_t position(FieldId id) { return static_cast<std::size_t>(id); }
 
   union {

@@ -10,7 +10,7 @@
 namespace spillway::http {
 namespace {
 
-constexpr std::size_t kMaxFolded = 64;  // longer than any name with a meaning
+constexpr std::size_t kMaxFolded = 64;  // longer than any name that has a meaning
 
 }  // namespace
 
@@ -87,9 +87,9 @@ bool is_proxy_field(std::string_view name) {
       "X-Azure-SocketIP",
       "X-NF-Client-Connection-IP",
       "X-Sucuri-ClientIP"};
-  // CGI hands Proxy over as HTTP_PROXY (RFC 3875 section 4.1.18), by which programs choose a proxy
-  // of their own: CVE-2016-5385.
-  // Client-Cert and Client-Cert-Chain are what a proxy says of its client's TLS (RFC 9440).
+  // CGI passes Proxy on as HTTP_PROXY (RFC 3875 section 4.1.18), which some programs use as the
+  // proxy for their own requests: CVE-2016-5385.
+  // Client-Cert and Client-Cert-Chain: a proxy's account of its client's TLS (RFC 9440).
   static constexpr std::array<std::string_view, 18> kOthers{
       "True-Client-IP",
       "Client-IP",
@@ -109,7 +109,7 @@ bool is_proxy_field(std::string_view name) {
       "Ali-CDN-Real-IP",
       "Cdn-Src-Ip",
       "Incap-Client-IP"};
-  // The first letter decides for nearly all fields.
+  // The first letter is enough to rule out nearly all fields.
   switch (name.empty() ? '\0' : to_lower(name.front())) {
     case 'x': return contains_name(kOfX, name) || is_target_field(name);
     case 'f': return contains_name(kOthers, name) || is_target_field(name);
@@ -134,7 +134,7 @@ bool is_own_field(std::string_view name) {
 }
 
 bool is_identity_field(std::string_view name) {
-  // CDN-Loop is anyone's to say, and no one's to remove (RFC 8586 section 2).
+  // CDN-Loop: any sender may set it, and none may remove it (RFC 8586 section 2).
   static constexpr std::array<std::string_view, 9> kNames{
       "X-Request-Id", "X-Request-Deadline", "grpc-timeout", "traceparent", "tracestate",
       "X-Api-Key",    "X-Tenant",           "X-Priority",   "CDN-Loop"};
@@ -172,7 +172,7 @@ bool ProtectedFields::is_alias(std::string_view name) const {
   }
   if (!is_ambiguous_to_cgi(name) || contains(name)) return false;
   std::array<char, kMaxFolded> block;
-  name = name.substr(0, kMaxFolded);  // a longer one may still have a prefix with a meaning
+  name = name.substr(0, kMaxFolded);  // a longer one may still have a prefix that has a meaning
   std::transform(name.begin(), name.end(), block.begin(), cgi_folded);
   const std::string_view plain(block.data(), name.size());
   const FieldId id = boost::beast::http::string_to_field(plain);

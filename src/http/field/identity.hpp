@@ -1,7 +1,7 @@
-// Protected fields: those that frame or steer a message, and identity fields, which name the
-// client. A client must not be able to have a proxy drop what another one set by naming them in
-// Connection, or to smuggle them in as trailers or under a name that a backend cannot tell from
-// theirs.
+// Protected fields: fields that frame or route a message, and identity fields, which name the
+// client. A client must not be able to make a proxy drop a field that another party set by naming
+// it in Connection, nor to smuggle one in as a trailer or under a name that a backend cannot
+// distinguish from it.
 #pragma once
 
 #include <string>
@@ -14,29 +14,29 @@
 
 namespace spillway::http {
 
-// Not forwarded: they are about one connection, or for a proxy (RFC 9110 section 7.6.1).
+// Not forwarded: fields about one connection, or for a proxy (RFC 9110 section 7.6.1).
 bool is_hop_by_hop(FieldId id);
 
-// Fields of RFC 9110 and the like that are forwarded although Connection names them: framing, Host,
+// Fields of RFC 9110 and the like that are forwarded even if Connection names them: framing, Host,
 // authentication, cookies, conditions, content, caching, negotiation, forwarding.
 bool is_protected(FieldId id);
 
 // X-Forwarded-*, X-Request-Id, X-Request-Deadline, grpc-timeout, traceparent, tracestate,
-// X-Api-Key, X-Tenant, X-Priority, CDN-Loop, Spillway-*, and those of is_proxy_field().
+// X-Api-Key, X-Tenant, X-Priority, CDN-Loop, Spillway-*, and the fields of is_proxy_field().
 bool is_identity_field(std::string_view name);
 
-// Fields by which front-end proxies tell a backend the client's address (X-Real-IP, True-Client-IP,
-// CF-Connecting-IP, ...), its certificate (RFC 9440) or the target that was asked for
-// (target_field.hpp).
-// Those of a peer that is not trusted are lies.
+// Fields in which front-end proxies pass the client's address (X-Real-IP, True-Client-IP,
+// CF-Connecting-IP, ...), its certificate (RFC 9440) or the original request target
+// (target_field.hpp) to a backend.
+// From a peer that is not trusted they are forged.
 bool is_proxy_field(std::string_view name);
 
-// The Spillway-* fields that have a meaning in some message. An upstream does not say them to a
-// client.
+// The Spillway-* fields that have a meaning in some message. They are not forwarded from an
+// upstream to a client.
 bool is_own_field(std::string_view name);
 
-// The fields to which the configuration gives a meaning (trusted_headers; that of trusted_tokens;
-// personal and vary of caches), besides those above.
+// The fields to which the configuration gives a meaning (trusted_headers; the field of
+// trusted_tokens; personal and vary of caches), in addition to those above.
 class ProtectedFields {
  public:
   ProtectedFields() = default;
@@ -44,15 +44,15 @@ class ProtectedFields {
   explicit ProtectedFields(const config::Config& config);
 
   bool contains(std::string_view name) const;
-  // One of trusted_headers: that of a peer that is not trusted is a lie.
+  // One of trusted_headers: not to be believed from a peer that is not trusted.
   bool is_for_trusted_peers(std::string_view name) const;
-  // Whether the name differs from that of a protected or hop-by-hop field only in other characters
-  // for hyphens (X_Real_IP, X.Real+IP): CGI and its heirs cannot tell the two apart (cgi_name.hpp).
+  // Whether the name differs from a protected or hop-by-hop field only in other characters for
+  // hyphens (X_Real_IP, X.Real+IP): CGI programs cannot tell the two apart (cgi_name.hpp).
   bool is_alias(std::string_view name) const;
 
  private:
   std::vector<std::string> names_;
-  std::vector<std::string> believed_;  // of them, what trusted_headers names
+  std::vector<std::string> believed_;  // the subset of them that trusted_headers names
 };
 inline const ProtectedFields kNoFieldsConfigured;
 

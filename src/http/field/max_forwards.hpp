@@ -10,8 +10,8 @@
 
 namespace spillway::http {
 
-// The value of Max-Forwards, clamped to 32 bits. nullopt when it is missing, repeated or malformed:
-// it is then not counted down.
+// The value of Max-Forwards, clamped to 32 bits. nullopt if it is missing, repeated or malformed:
+// it is then not decremented.
 inline std::optional<std::uint64_t> forwards_left(const FieldList& fields) {
   const Field* field = fields.find(FieldId::max_forwards);
   if (field == nullptr || field->value.empty()) return std::nullopt;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kShownName = 64;  // bytes of a parameter's name
 
-// What is before the first `separator`, and what is behind it: nothing, if there is none.
+// The parts before and after the first `separator`; the second is empty without a separator.
 std::pair<std::string_view, std::string_view> split_at(std::string_view text, char separator) {
   const std::size_t at = text.find(separator);
   if (at == std::string_view::npos) return {text, {}};

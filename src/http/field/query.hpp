@@ -1,5 +1,5 @@
-// The query of a request target (RFC 3986 section 3.4) as parameters: name=value, with ampersands
-// between.
+// The query of a request target (RFC 3986 section 3.4) as parameters: name=value, separated by
+// ampersands.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ struct Parameter {
 };
 using Parameters = std::vector<Parameter>;
 
-// `query`: what is behind the question mark. Percent-encoded; a plus sign stands for itself. One
-// sentence for what is refused: bad encoding, a name that is given twice. Accepts any bytes.
+// `query`: the part after the question mark. Percent-encoded; a plus sign stands for itself.
+// Returns one sentence for an error: bad encoding, or a name given twice. Accepts any bytes.
 std::variant<Parameters, std::string> read_query(std::string_view query);
 
-// All but letters, digits and -._~ as %XX.
+// Encodes all but letters, digits and -._~ as %XX.
 std::string percent_encoded(std::string_view text);
 
 }  // namespace spillway::http

@@ -9,8 +9,8 @@
 namespace spillway::http {
 namespace {
 
-// Eight lower-case hexadecimal digits as they are in memory, the highest first. All at once: half a
-// byte to each byte, then those above 9 moved on to the letters.
+// Eight lower-case hexadecimal digits in memory order, the highest first. All at once: one half
+// byte into each byte, then those above 9 are shifted to the letters.
 std::uint64_t hex_digits(std::uint32_t value) {
   std::uint64_t digits = value;
   digits = (digits | digits << 16) & 0x0000ffff0000ffffu;

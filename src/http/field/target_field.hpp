@@ -1,5 +1,5 @@
-// Fields by which front-end proxies tell a backend which URL, host, scheme or method was asked for,
-// besides X-Forwarded-*: identity.hpp says from whom they are believed.
+// Fields besides X-Forwarded-* in which front-end proxies pass the original URL, host, scheme or
+// method to a backend; identity.hpp says which peers they are believed from.
 #pragma once
 
 #include <algorithm>

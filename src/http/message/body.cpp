@@ -10,14 +10,14 @@
 namespace spillway::http {
 namespace {
 
-constexpr std::uint32_t kMaxSizeLine = 256 + 16;     // digits and extension of one chunk
-constexpr std::uint32_t kMaxExtensions = 64 * 1024;  // of all chunks of a body
+constexpr std::uint32_t kMaxSizeLine = 256 + 16;     // size digits and extension of one chunk
+constexpr std::uint32_t kMaxExtensions = 64 * 1024;  // all extensions of a body's chunks together
 constexpr std::uint32_t kMaxTrailerSection = 8 * 1024;
-constexpr std::size_t kLongestSize = 16 + 2;  // digits and CRLF, as they are written
+constexpr std::size_t kLongestSize = 16 + 2;  // digits and CRLF, as written by the proxy
 
 }  // namespace
 
-// Where the body is written; null: nowhere.
+// Where the body is written; null if it is not written.
 struct BodyReader::Output {
   char* at;
 
@@ -102,7 +102,7 @@ BodyReader::Step BodyReader::rewrite(std::string_view in, char* out) {
   return {piece.size(), piece.size(), Output{out}.put(piece), done(), Error::none};
 }
 
-// Reads on past a piece of content up to the next one, so that each small chunk costs one call.
+// Reads from one piece of content to the next, so that each small chunk costs one call.
 BodyReader::Step BodyReader::read_chunked(std::string_view in, char* out) {
   std::string_view payload;
   Output output{out};
@@ -171,7 +171,7 @@ Error BodyReader::step_size_space(char c) {
   return c == ';' || c == ' ' || c == '\t' ? Error::none : Error::bad_chunk;
 }
 
-// Extensions are not interpreted; all recipients must only agree where the line ends.
+// Extensions are not interpreted; all recipients only have to agree on where the line ends.
 Error BodyReader::step_extension(char c) {
   if (++section_ > kMaxSizeLine || ++extensions_ > kMaxExtensions) return Error::bad_chunk;
   if (state_ == State::extension) {
@@ -244,10 +244,10 @@ Error BodyReader::step_trailer(char c, Output& out) {
   return Error::none;
 }
 
-// Nothing of a name is written before it is known whether it may be a trailer's.
+// A trailer's name is not written before it is known whether the field may be a trailer.
 Error BodyReader::step_trailer_name(char c, Output& out) {
   const bool is_colon = c == ':' && name_ > 0;
-  // Before the colon: to be removed from a response (RFC 9112 section 5.1).
+  // White space before the colon is removed from a response (RFC 9112 section 5.1).
   const bool is_space = (c == ' ' || c == '\t') && name_ > 0 && kind_ == MessageKind::response;
   if (!is_colon && !is_space && !is_token(c)) return Error::bad_trailer;
   if (name_ < kNameKept) {

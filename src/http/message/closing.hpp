@@ -1,7 +1,7 @@
 // How a server closes a connection after its last response (RFC 9112 section 9.6).
 //
-// A connection that is closed with bytes unread is reset, and the client may lose the response. So
-// the server stops sending, goes on reading for a moment, and closes then: the lingering close.
+// Closing a connection while bytes are unread resets it, and the client may lose the response. So
+// the server stops sending, goes on reading for a moment, and then closes: the lingering close.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 namespace spillway::http {
 
 struct LastResponse {
-  bool is_own = false;         // a refusal, an error or a fallback: not the upstream's
-  bool is_input_read = false;  // all that was received, and all of the request's body
+  bool is_own = false;         // a refusal, an error or a fallback: not from the upstream
+  bool is_input_read = false;  // everything received was read, and so was the whole request body
 };
 
 struct Closing {
   bool lingers = false;
-  std::size_t most_bytes = 0;  // to be read and thrown away meanwhile
+  std::size_t most_bytes = 0;  // how many bytes to read and discard meanwhile
 };
 
-// A refusal must stay cheap: of its request no more than `small_body` bytes are read. A response of
-// the upstream that came ahead of the request's body is worth more.
+// A refusal must stay cheap: at most `small_body` bytes of its request are read. A response from
+// the upstream that arrived before the end of the request's body is worth more.
 constexpr Closing closing_after(const LastResponse& response, std::size_t small_body) {
   if (response.is_own) return {true, small_body};
   if (response.is_input_read) return {};

@@ -25,7 +25,7 @@ bool parse_length(std::string_view text, std::uint64_t& length) {
   return true;
 }
 
-// The same number several times, as a list or in several fields, is one (RFC 9112 section 6.3).
+// A repeated equal number, in a list or in several fields, counts once (RFC 9112 section 6.3).
 bool parse_repeated_length(const FieldList& fields, std::uint64_t& length) {
   bool has_one = false, sound = true;
   for (const Field& field : fields) {
@@ -39,8 +39,8 @@ bool parse_repeated_length(const FieldList& fields, std::uint64_t& length) {
   return has_one && sound;
 }
 
-// The fault of a Transfer-Encoding other than "chunked". The end of the body is known only if
-// chunked is the last coding; only then it is a coding that we do not support rather than bad
+// The error for a Transfer-Encoding other than "chunked". The end of the body is known only if
+// chunked is the last coding; only then the error is an unsupported coding rather than bad
 // framing.
 Error fault_of_coding(std::string_view codings) {
   std::string_view last;
@@ -57,8 +57,8 @@ Error fault_of_coding(std::string_view codings) {
 
 enum class Lengths { one, may_repeat };
 
-// The framing by Transfer-Encoding and Content-Length, for either direction. `framed` is false when
-// there are none.
+// The framing by Transfer-Encoding and Content-Length, for both directions. `framed` is false if
+// neither is present.
 Error explicit_framing(const FieldList& fields, unsigned version, Lengths lengths, Framing& framing,
                        bool& framed) {
   framing = {};
@@ -86,8 +86,8 @@ bool keeps_alive(unsigned version, const ConnectionOptions& options) {
   return !options.close && (version >= 11 || options.keep_alive);
 }
 
-// A field that Connection names is not forwarded, as a trailer neither (RFC 9110 section 7.6.1).
-// When the trailers come the head may be gone; and any of them may be left out (section 6.5.1).
+// A field that Connection names is not forwarded, not even as a trailer (RFC 9110 section 7.6.1).
+// When the trailers arrive, the head may be gone; and any of them may be left out (section 6.5.1).
 void note_trailers(const ConnectionOptions& options, Framing& framing) {
   framing.drops_trailers = framing.kind == Framing::Kind::chunked &&
                            std::ranges::any_of(options.names, [](std::string_view name) {

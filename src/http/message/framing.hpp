@@ -8,7 +8,7 @@
 namespace spillway::http {
 
 // Fills host, path_and_query, framing, keep_alive, expect_continue, upgrade and is_final_recipient
-// of a parsed request, or names the fault:
+// of a parsed request, or returns the error:
 //  * Transfer-Encoding must be one field, exactly "chunked", and HTTP/1.1 (RFC 9112 6.1, 6.3);
 //    other codings before it are unknown_coding;
 //  * never together with Content-Length; Content-Length once, digits only, no list, < 2^63;
@@ -19,11 +19,11 @@ namespace spillway::http {
 //  * Connection names at most kMaxConnectionOptions fields (hop_by_hop.hpp).
 Error request_framing(RequestHead& head);
 
-// Fills framing and keep_alive of a parsed response to a request with this method (RFC 9112
-// section 6.3): no body for HEAD, 1xx, 204, 304; chunked; length; else until the connection
-// closes. Conflicting or malformed framing fields are faults, as is a repeated Transfer-Encoding.
-// The same Content-Length several times counts as one, as HAProxy has it: unlike a request's, all
-// readers find the same end.
+// Fills framing and keep_alive of a parsed response to a request with this method (RFC 9112 section
+// 6.3): no body for HEAD, 1xx, 204, 304; chunked; length; otherwise until the connection closes.
+// Conflicting or malformed framing fields are errors, as is a repeated Transfer-Encoding. Repeated
+// equal Content-Length values count as one, as in HAProxy: unlike with a request, all recipients
+// find the same end.
 Error response_framing(ResponseHead& head, Verb request_method);
 
 }  // namespace spillway::http

@@ -56,14 +56,14 @@ Error read_start(std::string_view line, RequestHead& out) {
   return read_version(rest.substr(space + 1), out.version, Error::bad_request_line);
 }
 
-// HTTP-version SP 3DIGIT SP [ reason-phrase ] (RFC 9112 section 4). Some servers leave the last SP
-// out where they have no phrase.
+// HTTP-version SP 3DIGIT SP [ reason-phrase ] (RFC 9112 section 4). Some servers omit the last SP
+// if there is no phrase.
 Error read_start(std::string_view line, ResponseHead& out) {
   const std::size_t space = std::min(line.find(' '), line.size());
   if (const Error error = read_version(line.substr(0, space), out.version, Error::bad_status_line);
       error != Error::none)
     return error;
-  const std::string_view code = line.substr(space);  // with its space
+  const std::string_view code = line.substr(space);  // with the space before it
   const bool well_formed = code.size() >= 4 && is_digit(code[1]) && is_digit(code[2]) &&
                            is_digit(code[3]) && (code.size() == 4 || code[4] == ' ');
   if (!well_formed) return Error::bad_status_line;

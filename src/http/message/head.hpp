@@ -1,4 +1,4 @@
-// The head of an HTTP/1 message as views into the bytes it was read from.
+// The head of an HTTP/1 message as views into the bytes it was parsed from.
 //
 // Views stay valid as long as those bytes do not move: the head block stays until the exchange
 // ends. A head object is reused from message to message without allocating.
@@ -21,7 +21,7 @@ struct Framing {
   enum class Kind : std::uint8_t { none, length, chunked, until_close };
   Kind kind = Kind::none;
   std::uint64_t length = 0;  // bytes; only for Kind::length, where it is > 0
-  // With Kind::chunked: Connection names fields that may be trailers, so all of those are left out.
+  // With Kind::chunked: Connection names fields that may be trailers, so all trailers are left out.
   bool drops_trailers = false;
 };
 
@@ -41,7 +41,7 @@ struct RequestHead {
   bool keep_alive = false;          // the client lets the connection stay open
   bool expect_continue = false;     // the client waits for 100 Continue before sending the body
   bool upgrade = false;             // Connection: upgrade with an Upgrade field
-  bool is_final_recipient = false;  // OPTIONS with Max-Forwards: 0: we respond
+  bool is_final_recipient = false;  // OPTIONS with Max-Forwards: 0: Spillway responds
 };
 
 struct ResponseHead {
@@ -54,9 +54,9 @@ struct ResponseHead {
   bool keep_alive = false;  // the upstream lets the connection stay open
 };
 
-// Reads one complete head block, blank line included (a HeadScanner found it). Fills everything
+// Parses one complete head block, blank line included (a HeadScanner found it). Fills everything
 // but host, path_and_query, framing, keep_alive, expect_continue, upgrade and is_final_recipient,
-// which request_framing() adds. On error the head is unspecified.
+// which request_framing() adds. On error the contents of the head are unspecified.
 Error parse_request(std::string_view head, RequestHead& out);
 
 // Likewise for a response; response_framing() adds framing and keep_alive.

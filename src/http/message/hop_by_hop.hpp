@@ -1,11 +1,11 @@
 // Hop-by-hop fields, which are not forwarded (RFC 9110 section 7.6.1).
 //
 // Always: Connection, Keep-Alive, Proxy-Connection, TE, Transfer-Encoding, Upgrade, HTTP2-Settings,
-// those for a proxy (Proxy-Authenticate, Proxy-Authorization, Proxy-Authentication-Info), and
+// fields for a proxy (Proxy-Authenticate, Proxy-Authorization, Proxy-Authentication-Info), and
 // Spillway's own (is_own_field()).
-// Trailer is forwarded, since trailers are relayed. In addition every field that Connection names,
-// except protected ones (identity.hpp), whose removal would let a client mislead the upstream. A
-// trusted peer may pass on its client's Connection, so what that names is forwarded.
+// Trailer is forwarded, since trailers are relayed. Every field that Connection names is stripped
+// too, except protected ones (identity.hpp), whose removal would let a client mislead the upstream.
+// A trusted peer may pass on its client's Connection, so fields named there are forwarded.
 #pragma once
 
 #include <boost/container/static_vector.hpp>
@@ -31,8 +31,8 @@ class HopByHop {
  public:
   // Reads the Connection fields; cheap when they are only "keep-alive" or "close".
   explicit HopByHop(const FieldList& fields);
-  // For a request: strips also what a client must not say (identity.hpp). `protected_fields` must
-  // live as long.
+  // For a request: also strips fields that a client must not set (identity.hpp). `protected_fields`
+  // must outlive this object.
   HopByHop(const FieldList& fields, const ProtectedFields& protected_fields,
            bool is_from_trusted_peer);
 

@@ -19,8 +19,8 @@ constexpr bool is_idempotent(Verb method) {
   }
 }
 
-// Whether the name is not that of a standard method, but becomes one in capitals. Methods are
-// case-sensitive (RFC 9110 section 9.1), yet some backends take it for that one.
+// Whether the name is not a standard method but becomes one in upper case. Methods are
+// case-sensitive (RFC 9110 section 9.1), yet some backends take it for that method.
 bool is_disguised(Verb method, std::string_view name);
 
 }  // namespace spillway::http

@@ -1,9 +1,9 @@
-// Finds the requests of one connection, one after the other, in a block that bytes are received
+// Finds the requests of one connection, one after the other, in the block that bytes are received
 // into (pipelining, RFC 9112 section 9.3.2).
 //
-// Keeps offsets only: the block is the caller's, is passed to each call, and may be replaced by
-// a larger one with the same bytes. Between next() and start_next() the head stays where it is, so
-// that views of it hold.
+// Keeps offsets only: the block belongs to the caller, is passed to each call, and may be replaced
+// by a larger one with the same bytes. Between next() and start_next() the head does not move, so
+// that views of it stay valid.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ class RequestReader {
  public:
   enum class State : std::uint8_t {
     need_more,
-    empty,    // nothing has come but empty lines, all of them whole (RFC 9112 section 2.2)
+    empty,    // only complete empty lines have arrived, or nothing (RFC 9112 section 2.2)
     full,     // the block has no room for the rest of the head
-    request,  // a head is there: head()
-    invalid,  // what has come can never become one: error()
+    request,  // a head has arrived: head()
+    invalid,  // the bytes received can never become a head: error()
   };
 
   explicit RequestReader(HeadLimits limits) : scanner_(HeadScanner::Kind::request, limits) {}
@@ -30,7 +30,7 @@ class RequestReader {
   // A new connection: nothing has been received.
   void start_connection();
 
-  // Where the next bytes are received.
+  // Where to receive the next bytes.
   std::span<char> room(std::span<char> block) const { return block.subspan(received_); }
   void received(std::size_t bytes) { received_ += bytes; }
   State next(std::span<const char> block);
@@ -40,7 +40,7 @@ class RequestReader {
   std::string_view head(std::span<const char> block) const {
     return {block.data() + begin_, end_ - begin_};
   }
-  // The same to be written to, and by how much it begins later from then on.
+  // The head for writing, and by how many bytes it begins later from then on.
   std::span<char> head_bytes(std::span<char> block) const {
     return block.subspan(begin_, end_ - begin_);
   }
@@ -48,25 +48,25 @@ class RequestReader {
   Error error() const { return error_; }
   std::size_t bytes() const { return received_; }
 
-  // The bytes behind the head: of its body, and of requests after it.
+  // The bytes after the head: its body, and requests after it.
   std::string_view behind_head(std::span<const char> block) const {
     return {block.data() + end_, received_ - end_};
   }
-  // So many bytes behind the head are the request's body; the next request begins after them. More
-  // than have been received: the rest is still to be received and thrown away, see missing().
+  // This many bytes after the head are the request's body; the next request begins after them. If
+  // more than have been received, the rest must still be received and discarded, see missing().
   void set_body_size(std::size_t bytes) { next_ = end_ + bytes; }
   std::size_t missing() const { return next_ > received_ ? next_ - received_ : 0; }
-  // `next` was received elsewhere, behind the body: bytes of the next request, to be kept behind
-  // the head. False when they have no room, and are lost.
+  // `next` was received elsewhere, after the body: bytes of the next request, to be kept after the
+  // head. False if they do not fit; they are then lost.
   bool keep_behind_head(std::span<char> block, std::string_view next);
-  // Room for that.
+  // The room for those bytes.
   std::size_t room_behind_head(std::span<const char> block) const { return block.size() - end_; }
-  // All that was received belongs to the request.
+  // Everything received belongs to the request.
   bool is_read_to_end() const { return received_ == next_; }
 
-  // The missing bytes have been thrown away with all that came before them.
+  // The missing bytes have been discarded, and all bytes before them.
   void skipped_missing() { received_ = next_ = 0; }
-  // Moves what follows the request to the front of the block. True when something does.
+  // Moves the bytes after the request to the front of the block. True if there are any.
   bool start_next(std::span<char> block);
 
  private:

@@ -1,8 +1,8 @@
 // Reads the head of an upstream's response, and the interim responses before it, from bytes as they
 // arrive (RFC 9110 section 15.2).
 //
-// Sans I/O: the caller receives into its block and passes all of it to each call. An interim head
-// has to be taken out of the block (take_interim()) before the next call.
+// Sans I/O: the caller receives into its block and passes the whole block to each call. An interim
+// head must be removed from the block (take_interim()) before the next call.
 #pragma once
 
 #include <cstddef>
@@ -22,23 +22,23 @@ class ResponseReader {
 
   enum class Event : std::uint8_t {
     need_more,
-    interim,   // 1xx: it may be passed on
+    interim,   // 1xx: may be forwarded
     final,     // status 200 or above
-    switched,  // 101 to the protocol that was asked for
-    invalid,   // not HTTP that may be passed on: error()
+    switched,  // 101 to the protocol that the request asked for
+    invalid,   // not an acceptable HTTP response: error()
   };
 
-  // `method` of the request; `upgrade`: the protocol that it asked for, empty: none.
+  // `method` of the request; `upgrade`: the protocol that it asked for; empty: none.
   ResponseReader(HeadLimits limits, Verb method, std::string_view upgrade)
       : scanner_(HeadScanner::Kind::response, limits), method_(method), upgrade_(upgrade) {}
 
-  // `received` begins with the first head that was not taken yet. Fills `head`, whose views are of
+  // `received` begins with the first head not yet removed. Fills `head`, whose views point into
   // these bytes, for interim, final and switched.
   Event read(std::string_view received, ResponseHead& head);
 
-  // Where the head at hand ends.
+  // The end of the current head.
   std::size_t head_end() const { return end_; }
-  // Its bytes have been taken out of the block.
+  // The head's bytes have been removed from the block.
   void take_interim() { scanner_.reset(); }
   Error error() const { return error_; }
 

@@ -24,7 +24,7 @@ Scan HeadScanner::fail(Error error) {
 
 Error HeadScanner::check_method(std::string_view received) {
   if (method_ < begin_) method_ = begin_;
-  // Bytes beyond a limit are ignored, so that the fault does not depend on how the bytes are split.
+  // Bytes beyond a limit are ignored, so that the error does not depend on how the bytes are split.
   const std::size_t limit = std::min(limits_.line_bytes, limits_.head_bytes);
   for (; method_ < received.size() && method_ - begin_ <= limit; ++method_) {
     const char c = received[method_];
@@ -53,10 +53,10 @@ Scan HeadScanner::scan(std::string_view received) {
       if (c == ' ' || c == '\t') return fail(lines_ == 0 ? bad_start : Error::obs_fold);
     }
     const std::size_t at = find_control(received, position_);
-    // A CR without the next byte yet is scanned again when that has come.
+    // A CR at the end of the bytes is scanned again when the next byte has arrived.
     position_ = at;
     const std::size_t length = at - begin_;
-    // The smaller limit decides the fault.
+    // The smaller limit decides which error it is.
     const bool too_large = length > limits_.head_bytes;
     const bool too_long = request && lines_ == 0 && length > limits_.line_bytes;
     if (too_long && limits_.line_bytes < limits_.head_bytes) return fail(Error::uri_too_long);

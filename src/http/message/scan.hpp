@@ -15,7 +15,7 @@
 
 namespace spillway::http {
 
-// The hard limit of a request line, and so of a target.
+// The hard limit of a request line, and so of a request target.
 inline constexpr std::size_t kMaxRequestLine = 8192;
 
 struct HeadLimits {
@@ -37,14 +37,14 @@ class HeadScanner {
 
   explicit HeadScanner(Kind kind, HeadLimits limits = {});
 
-  // `received` is everything received since the previous message's end: it starts with the same
-  // bytes as in the call before and may have grown (the block may have moved).
+  // `received` is everything received since the end of the previous message: it starts with the
+  // same bytes as in the previous call and may have grown (the block may have moved).
   Scan scan(std::string_view received);
 
   // Prepares for the next message.
   void reset();
 
-  // Whether any byte of a head has come, besides empty lines.
+  // Whether any byte of a head has arrived, besides empty lines.
   bool started() const { return position_ > begin_; }
 
  private:
@@ -54,7 +54,7 @@ class HeadScanner {
   Kind kind_;
   HeadLimits limits_;
   std::size_t begin_ = 0;        // where the head starts, after empty lines
-  std::size_t position_ = 0;     // all before is scanned
+  std::size_t position_ = 0;     // everything before it has been scanned
   std::size_t line_ = 0;         // start of the current line
   std::size_t empty_lines_ = 0;  // skipped before the head
   std::size_t lines_ = 0;        // complete lines of the head so far

@@ -12,14 +12,14 @@ namespace spillway::http {
 // Fills host, path_and_query and path_is_missing of a parsed request. Part of request_framing().
 Error resolve_target(RequestHead& head);
 
-// Longer hosts are refused: no name is longer (RFC 1035 section 2.3.4), and the host is written
-// into three fields of a forwarded head.
+// Longer hosts are an error: no domain name is longer (RFC 1035 section 2.3.4), and the host is
+// written into three fields of a forwarded head.
 inline constexpr std::size_t kMaxHost = 255;
 
 // host [":" port], not empty: a name or IPv4 address of up to kMaxHost bytes, or an IP literal in
-// brackets; port up to 65535, up to five digits. No user info. Of RFC 3986 a name may only have
-// what is unreserved: parsers of the URL standard decode escapes, and some backends cut at a comma,
-// so that a name with these would be another host to them than to the routes.
+// brackets; port up to 65535, up to five digits. No user info. Of RFC 3986's characters a name may
+// only have unreserved ones: URL-standard parsers decode escapes, and some backends cut at a comma,
+// so that they would see another host than the routes do.
 bool valid_authority(std::string_view authority);
 
 // The authority without its port, e.g. "example.com", "[::1]".

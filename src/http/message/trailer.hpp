@@ -9,13 +9,13 @@
 namespace spillway::http {
 
 // Not in a request: hop-by-hop, protected and identity fields (framing, routing, authentication,
-// negotiation, conditions, content format, cookies, ...), fields of the configuration, and aliases
-// of these (identity.hpp).
+// negotiation, conditions, content format, cookies, ...), fields named in the configuration, and
+// aliases of these (identity.hpp).
 bool may_be_request_trailer(std::string_view name,
                             const ProtectedFields& protected_fields = kNoFieldsConfigured);
 
-// Not in a response: hop-by-hop and protected fields, those that control what is done with it (Age,
-// Expires, Location, Retry-After), and Spillway's own.
+// Not in a response: hop-by-hop and protected fields, fields that control how the response is used
+// (Age, Expires, Location, Retry-After), and Spillway's own.
 bool may_be_response_trailer(std::string_view name);
 
 }  // namespace spillway::http

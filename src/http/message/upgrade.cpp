@@ -15,7 +15,7 @@ bool is_allowed(std::string_view protocol, std::span<const std::string> allowed)
                      [&](const std::string& each) { return iequals(each, name); });
 }
 
-// name, or name "/" version: it is written into a head of our own.
+// name, or name "/" version: needed because it is written into a head of Spillway's own.
 bool is_well_formed(std::string_view protocol) {
   const std::size_t slash = protocol.find('/');
   for (const std::string_view part :

@@ -1,7 +1,7 @@
 // Protocol upgrade (RFC 9110 section 7.8).
 //
 // Upgrade is hop-by-hop: the client's offer is not forwarded; the upstream is asked for one allowed
-// protocol, and a 101 is accepted only if it names that one.
+// protocol, and a 101 is accepted only if it names that protocol.
 #pragma once
 
 #include <span>
@@ -12,13 +12,13 @@
 
 namespace spillway::http {
 
-// The first protocol that the client offers and `allowed` names (in lower case, whatever its
-// version), as the client wrote it, e.g. "websocket"; empty: none. Only of a GET in HTTP/1.1
-// without body whose Connection says "upgrade". Never h2c: its requests would bypass
-// the gate. Call it after request_framing() has succeeded.
+// The first protocol that the client offers and `allowed` names (in lower case, in any version), as
+// the client wrote it, e.g. "websocket"; empty: none. Only for a GET in HTTP/1.1 without a body,
+// with an "upgrade" option in Connection. Never h2c: its requests would bypass the gate. Call it
+// after request_framing() has succeeded.
 std::string_view offered_upgrade(const RequestHead& head, std::span<const std::string> allowed);
 
-// Whether a response of status 101 switches to that protocol and no other.
+// Whether a response with status 101 switches to exactly this protocol.
 bool switches_to(const ResponseHead& head, std::string_view protocol);
 
 }  // namespace spillway::http

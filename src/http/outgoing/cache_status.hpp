@@ -25,10 +25,10 @@ struct CacheStatus {
   bool hit = false;                 // served from the cache
   std::optional<std::int64_t> ttl;  // seconds of freshness left; negative: it is stale
   Forward forward = Forward::none;
-  unsigned forward_status = 0;  // the upstream's, where it is not the client's; 0: left out
+  unsigned forward_status = 0;  // the upstream's status, if the client gets another; 0: left out
   bool stored = false;          // the upstream's response is being stored
   bool collapsed = false;       // another request fetched the response (single flight)
-  std::string_view detail;      // a token
+  std::string_view detail;      // a token (RFC 9110 section 5.6.2)
 };
 
 // "Cache-Status: spillway; hit; ttl=-3", with its line end.

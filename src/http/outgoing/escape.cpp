@@ -9,7 +9,7 @@ namespace {
 
 bool is_plain_json(unsigned char c) { return (c >= 0x20) & (c < 0x7f) & (c != '"') & (c != '\\'); }
 
-// Without branches, so that compilers vectorise it: nearly all texts are plain throughout.
+// Without branches, so that compilers vectorise it: nearly all texts need no escapes.
 bool is_all_plain_json(std::string_view text) {
   unsigned char special = 0;  // as wide as a character
   for (const char character : text) {

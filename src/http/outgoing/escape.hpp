@@ -7,10 +7,10 @@
 
 namespace spillway::http {
 
-// With quotes; `"`, `\` and controls escaped (RFC 8259 section 7), invalid UTF-8 as U+FFFD.
+// With quotes; escapes `"`, `\` and controls (RFC 8259 section 7), invalid UTF-8 as U+FFFD.
 void write_json_string(TextWriter& out, std::string_view text);
 
-// For HTML text and quoted attributes: & < > " ' escaped, controls left out.
+// For HTML text and quoted attributes: escapes & < > " ' and leaves controls out.
 void write_html_text(TextWriter& out, std::string_view text);
 
 // For a field value: controls left out.

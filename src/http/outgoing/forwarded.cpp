@@ -30,8 +30,8 @@ std::string_view take(std::string_view& text, std::size_t size) {
   return taken;
 }
 
-// A value after '=', token or quoted string; false when it is neither. Quoted strings with escapes
-// are skipped: the values of interest need none.
+// A value after '=': a token or a quoted string; false if it is neither. Quoted strings with
+// escapes are skipped: the relevant values need none.
 bool take_value(std::string_view& text, std::string_view& value) {
   if (!text.starts_with('"')) {
     value = take(text, text.find_first_of(" \t,;\""));
@@ -51,7 +51,7 @@ bool take_value(std::string_view& text, std::string_view& value) {
   return false;
 }
 
-// One element, up to the comma behind it or the end; false when it is not well-formed.
+// One element, up to the comma after it or the end; false if it is not well-formed.
 bool take_element(std::string_view& text, ForwardedElements::Element& element) {
   for (;;) {
     skip_blanks(text);
@@ -74,7 +74,7 @@ bool take_element(std::string_view& text, ForwardedElements::Element& element) {
   }
 }
 
-// The only field of that name; empty: none, or several.
+// The value of the only field of that name; empty if there is none or several.
 std::string_view only_value(const FieldList& fields, std::string_view name) {
   std::string_view value;
   std::size_t count = 0;

@@ -1,8 +1,8 @@
 // Converts between the two forms of forwarding fields, X-Forwarded-For with -Proto and -Host, and
 // Forwarded (RFC 7239 section 7.4).
 //
-// Without that, a backend that reads one form would take a trusted proxy that sends only the other
-// for the client.
+// Otherwise a backend that reads only one form would take a trusted proxy that sends only the other
+// form for the client.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 
 namespace spillway::http {
 
-// Elements of a chain that are converted: the last ones, which are nearest to us.
+// How many elements of a chain are converted: the last ones, which are nearest to Spillway.
 inline constexpr std::size_t kMaxConverted = 16;
 // Longer hosts are not converted, so that the size added to a head is bounded.
 inline constexpr std::size_t kMaxConvertedHost = 255;
 
 // The address in an entry of X-Forwarded-For or a node of Forwarded: "192.0.2.7", "192.0.2.7:80",
-// "2001:db8::1", "[2001:db8::1]" or "[2001:db8::1]:80" without brackets and port; empty when it is
+// "2001:db8::1", "[2001:db8::1]" or "[2001:db8::1]:80", without brackets and port; empty for
 // anything else ("unknown", obfuscated).
 std::string_view address_in(std::string_view node);
 
@@ -35,12 +35,12 @@ class ForwardedElements {
 
   explicit ForwardedElements(const FieldList& fields);
 
-  // False: there is none, or it is malformed (RFC 7239 section 4). Nothing may be appended to a
-  // malformed one: an open quotation mark would include it.
+  // False if there is none, or it is malformed (RFC 7239 section 4). Nothing may be appended to a
+  // malformed one: an open quotation mark would swallow the new element.
   bool well_formed() const { return well_formed_ && count_ > 0; }
-  // The one that the peer itself added.
+  // The element that the peer itself added.
   const Element& last() const { return ring_[(count_ - 1) % kMaxConverted]; }
-  // Each of the last kMaxConverted as "192.0.2.7, " or "unknown, ".
+  // Writes each of the last kMaxConverted elements as "192.0.2.7, " or "unknown, ".
   void write_as_x_forwarded_for(TextWriter& out) const;
 
  private:
@@ -51,8 +51,8 @@ class ForwardedElements {
   bool well_formed_ = true;
 };
 
-// The entries of all X-Forwarded-For fields as elements of Forwarded, the last kMaxConverted, each
-// followed by ", ". X-Forwarded-Proto and -Host go to the last, which the peer that sent them
+// Writes the last kMaxConverted entries of all X-Forwarded-For fields as elements of Forwarded,
+// each followed by ", ". X-Forwarded-Proto and -Host go to the last one, which the sending peer
 // added.
 void write_as_forwarded(TextWriter& out, const FieldList& fields);
 

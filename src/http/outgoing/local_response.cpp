@@ -6,7 +6,7 @@
 namespace spillway::http {
 namespace {
 
-// RFC 9110 section 15.4.5, and Via and Cache-Status, which record the path of the response.
+// RFC 9110 section 15.4.5, plus Via and Cache-Status, which record the path of the response.
 bool is_for_not_modified(std::string_view name) {
   return contains_name({"Cache-Control", "Content-Location", "Date", "ETag", "Expires",
                         "Last-Modified", "Vary", "Via", "Cache-Status"},
@@ -17,7 +17,7 @@ void write_status_line(TextWriter& out, unsigned status, std::string_view phrase
   out << "HTTP/1.1 " << status << ' ' << phrase << "\r\n";
 }
 
-// A response with a pass is one visitor's: it gets no caching fields of the stored response.
+// A response with a pass is for one visitor: it gets no caching fields of the stored response.
 template <class Wanted>
 void write_stored_lines(TextWriter& out, std::string_view lines, const ForwardedResponse& with,
                         const Wanted& is_wanted) {
@@ -69,7 +69,7 @@ bool write_fallback_head(TextWriter& out, const FallbackHead& head, const Forwar
   write_status_line(out, head.status, reason_phrase(head.status));
   out << head.lines;
   if (!head.content_type.empty()) out << "Content-Type: " << head.content_type << "\r\n";
-  // A 204 has none (RFC 9110 section 8.6); of a 304 it would be the length of another content.
+  // A 204 has no content (RFC 9110 section 8.6); in a 304 this would be the length of another one.
   const bool may_have_length = head.status != 204 && head.status != 304;
   if (head.content_length && may_have_length)
     out << "Content-Length: " << *head.content_length << "\r\n";

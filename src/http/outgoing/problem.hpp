@@ -23,7 +23,7 @@ struct Problem {
   Reason reason = Reason::none;            // named in the body and in Proxy-Status' details
   std::string_view class_name;             // e.g. "P1"; empty: left out; up to 128 bytes are shown
   Milliseconds retry_after{0};             // 0: no Retry-After
-  std::optional<Duration> predicted_wait;  // for a slot, on arrival; nullopt: left out
+  std::optional<Duration> predicted_wait;  // estimated on arrival for a slot; nullopt: left out
   std::optional<Duration> queue_wait;      // adds `Server-Timing: queue;dur=3.1`
   std::string_view request_id;             // empty: left out; up to 128 bytes are shown
   std::string_view detail;       // one sentence; empty: left out; up to 512 bytes are shown
@@ -36,7 +36,7 @@ struct Problem {
   bool head_only = false;       // the request was HEAD: same head, no body
 };
 
-// The size of its content in bytes, behind its head; nullopt when the block is too small.
+// Returns the size of the content in bytes, after the head; nullopt if the block is too small.
 std::optional<std::size_t> write_problem(TextWriter& out, const Problem& problem);
 
 // The RFC 9209 section 2.3 error type that fits a reason best:

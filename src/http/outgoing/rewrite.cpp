@@ -12,7 +12,7 @@
 namespace spillway::http {
 namespace {
 
-// Copies lines of a received field section, adjacent ones at once.
+// Copies lines of a received field section, adjacent ones in one step.
 class LineCopier {
  public:
   LineCopier(TextWriter& out, std::string_view lines)
@@ -49,7 +49,7 @@ enum class Special : std::uint8_t {
   spillway
 };
 
-// Fields without an id that the proxy sets itself. The first letter decides for nearly all others.
+// Fields without an id that the proxy sets itself. The first letter rules out nearly all others.
 Special special_of(const Field& field) {
   const std::string_view name = field.name;
   switch (to_lower(name.front())) {
@@ -71,8 +71,8 @@ Special special_of(const Field& field) {
   return Special::none;
 }
 
-// Whether the line of a Content-Length is as most senders write it: one decimal number without
-// leading zeros behind ": ". Others are not to be read differently by the next recipient.
+// Whether the Content-Length line has the usual form: one decimal number without leading zeros
+// after ": ". The next recipient must not read another form differently.
 bool is_plain_length(const Field& field) {
   const char* const colon = field.name.data() + field.name.size();
   const char* const end = field.value.data() + field.value.size();
@@ -89,7 +89,7 @@ void write_plain_length(TextWriter& out, const FieldList& fields) {
   out << "Content-Length: " << digits << "\r\n";
 }
 
-// Which of the fields that are written anew the client sent.
+// Which of the fields that Spillway rewrites were sent by the client.
 struct Seen {
   bool forwarded_for = false;
   bool forwarded_proto = false;
@@ -99,7 +99,7 @@ struct Seen {
   bool unusual_length = false;
 };
 
-// True when the field is not forwarded unchanged.
+// True if the field is not forwarded unchanged.
 bool leaves_out(const RequestHead& head, const Field& field, const HopByHop& hop,
                 const ForwardedRequest& with, Seen& seen) {
   switch (field.id) {
@@ -110,7 +110,7 @@ bool leaves_out(const RequestHead& head, const Field& field, const HopByHop& hop
     case FieldId::cache_control:
     case FieldId::pragma: return with.in_background;
     case FieldId::prefer: return with.applies_prefer || hop.strips(field);
-    case FieldId::expect: return true;  // the proxy has told the client to go on
+    case FieldId::expect: return true;  // the proxy itself sends the 100 (Continue)
     case FieldId::max_forwards:
       if (head.method == Verb::options && forwards_left(head.fields)) seen.counts_forwards = true;
       return seen.counts_forwards || hop.strips(field);
@@ -147,8 +147,8 @@ void write_elements(TextWriter& out, const FieldList& fields, FieldId id, std::s
   }
 }
 
-// The element for the peer; `host`: empty if its client sent none. RFC 7239 section 4: values that
-// are not tokens are quoted; IPv6 addresses also have brackets.
+// The element for the peer; `host` is empty if its client sent none. RFC 7239 section 4: values
+// that are not tokens are quoted; IPv6 addresses also have brackets.
 void write_forwarded(TextWriter& out, std::string_view host, const ForwardedRequest& with) {
   if (with.client_address.empty()) {
     out << "for=unknown";
@@ -180,7 +180,7 @@ void write_forwarding_fields(TextWriter& out, std::string_view host, const Forwa
   write_forwarded(out, host, with);
 }
 
-// A trusted peer's forwarding fields are forwarded, and converted to the form that it did not send.
+// A trusted peer's forwarding fields are forwarded, and converted to the form it did not send.
 void append_forwarding_fields(TextWriter& out, const FieldList& fields, std::string_view host,
                               const ForwardedRequest& with, const Seen& seen) {
   const ForwardedElements elements(fields);
@@ -209,7 +209,7 @@ void append_forwarding_fields(TextWriter& out, const FieldList& fields, std::str
   write_forwarded(out, host, with);
 }
 
-// Whether a field of a response is forwarded as it is.
+// Whether a response field is forwarded unchanged.
 bool is_forwarded(const Field& field, const HopByHop& hop, bool may_have_length) {
   if (field.id == FieldId::content_length) return may_have_length && is_plain_length(field);
   return !hop.strips(field);
@@ -328,7 +328,7 @@ void write_additions(TextWriter& out, unsigned upstream_version, std::string_vie
         << "\r\n";
   }
   write_cache_status(out, with.cache_status);
-  // Whatever the upstream says: a shared cache that stored the pass would give it to all.
+  // Overrides the upstream's fields: a shared cache that stored the pass would give it to everyone.
   if (!with.pass_lines.empty()) out << with.pass_lines << "Cache-Control: private, no-cache\r\n";
   if (!with.keep_alive) {
     out << "Connection: close\r\n";

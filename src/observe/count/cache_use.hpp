@@ -10,23 +10,23 @@
 
 namespace spillway::observe {
 
-// Each request on a route with a cache counts in exactly one.
+// Each request on a route with a cache counts in exactly one of these.
 enum class CacheResult : std::uint8_t {
   fresh,      // answered with a stored response that was fresh
-  stale,      // answered with one that was not fresh, without asking the upstream
+  stale,      // answered with a stored response that was stale, without asking the upstream
   miss,       // nothing usable was stored
   collapsed,  // answered with the upstream's response to another request (single flight)
-  bypass,     // the store was not asked: normal operation, or a request that no cache may answer
+  bypass,     // no cache lookup: normal operation, or a request that no cache may answer
 };
 inline constexpr std::size_t kCacheResultCount = 5;
 
 // Each upstream request to fill the cache (a miss, a validation, a background refresh) counts in
-// exactly one. Responses to requests that bypassed the cache do not count, even if stored.
+// exactly one of these. Responses to requests that bypassed the cache do not count, even if stored.
 enum class CacheRefresh : std::uint8_t {
-  stored,        // its answer was stored
+  stored,        // its response was stored
   not_modified,  // 304: the stored response is fresh again
-  failed,        // it failed, or its answer could not be stored
-  no_room,       // in the background: no slot was free at once, and it was not sent
+  failed,        // it failed, or its response could not be stored
+  no_room,       // in the background: no slot was free immediately, so it was not sent
 };
 inline constexpr std::size_t kCacheRefreshCount = 4;
 

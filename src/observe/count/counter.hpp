@@ -34,7 +34,7 @@ class Gauge {
   std::atomic<std::int64_t> value_{0};
 };
 
-// Counts as one as long as it lives.
+// Adds one to the gauge for as long as it lives.
 class Counted {
  public:
   explicit Counted(Gauge& gauge) : gauge_(gauge) { gauge_.add(); }

@@ -1,7 +1,7 @@
 // A histogram of durations with the fixed buckets that /metrics shows.
 //
-// Single writer, like Counter. Thirteen bounds from 1 ms to 10 s, each inclusive as Prometheus
-// has it; longer ones go to a last, unbounded bucket. Negative durations count as 0.
+// Single writer, like Counter. Thirteen bounds from 1 ms to 10 s, each inclusive as in Prometheus;
+// longer durations go to a last, unbounded bucket. Negative durations count as 0.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace spillway::observe {
 
-// A histogram's values at one moment; those of several workers add up.
+// A histogram's values at one moment; snapshots of several workers can be added up.
 struct HistogramSnapshot;
 
 class DurationHistogram {
@@ -39,7 +39,7 @@ class DurationHistogram {
     for (const Counter& bucket : buckets_) count += bucket.value();
     return count;
   }
-  // Adds what was counted so far to `total`.
+  // Adds the counts so far to `total`.
   void add_to(HistogramSnapshot& total) const;
 
  private:

@@ -1,4 +1,4 @@
-// What became of deferred requests: counters that any thread may add to, unless they say otherwise.
+// Outcomes of deferred requests: counters that any thread may increment, unless noted otherwise.
 #pragma once
 
 #include <array>
@@ -11,38 +11,38 @@
 
 namespace spillway::observe {
 
-// Why an expired request was not written down for the operator (expire_policy dead_letter).
+// Why an expired request was not stored as a dead letter for the operator (expire_policy).
 enum class LostLetter : std::uint8_t {
-  body,   // it is too long, or had not come
-  full,   // as many are kept, or on their way, as may be
-  store,  // it cannot be written
+  body,   // its body is too long, or had not been received
+  full,   // the maximum is stored or being stored
+  store,  // the store cannot store it
 };
 inline constexpr std::array<std::string_view, 3> kLostLetterNames{"body", "full", "store"};
 
 struct JobCounts {
   using Count = std::atomic<std::uint64_t>;
 
-  Count accepted{0};    // written down and answered 202
-  Count duplicates{0};  // answered 202 with the job that stands for them already
+  Count accepted{0};    // stored and answered 202
+  Count duplicates{0};  // answered 202 with the existing job for the same request
   Count started{0};     // attempts that got a slot
-  Count lease_lost{0};  // acknowledgements that came too late, and changed nothing
-  Count recovered{0};   // from proxies that ended
+  Count lease_lost{0};  // acknowledgements that came too late and changed nothing
+  Count recovered{0};   // from proxies that had ended
   Count replayed{0};
   Count expired{0};
   Count cancelled{0};
-  Count forgotten{0};                              // deleted, long after their end
+  Count forgotten{0};                              // deleted, long after they had ended
   std::array<Count, jobs::kCauseCount> retried{};  // by the cause of the attempt
   std::array<Count, jobs::kCauseCount> dead{};     // likewise
   Count succeeded{0};
   std::array<Count, kLostLetterNames.size()> letters_lost{};
   Count store_failures{0};
-  DurationHistogram commit_times{};       // of the store, by its one thread
+  DurationHistogram commit_times{};       // of the store, written by its single thread
   std::atomic<std::uint32_t> in_hand{0};  // leased by this proxy
-  std::atomic<std::uint32_t> running{0};  // of these, at their upstreams
+  std::atomic<std::uint32_t> running{0};  // of these, currently at their upstreams
   std::atomic<std::uint32_t> most_running{0};
 
   void lost(LostLetter why) { ++letters_lost[static_cast<std::size_t>(why)]; }
-  // An attempt begins, ends.
+  // Call begin() when an attempt starts, and end() when it ends.
   void begin() {
     started.fetch_add(1, std::memory_order_relaxed);
     const std::uint32_t now = running.fetch_add(1, std::memory_order_relaxed) + 1;

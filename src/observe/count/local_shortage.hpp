@@ -1,4 +1,4 @@
-// What this process or machine had none left of, so that a connection to a server was not made.
+// Resources that this process or machine ran out of, so that a connection to a server failed.
 #pragma once
 
 #include <array>
@@ -11,9 +11,9 @@
 namespace spillway::observe {
 
 enum class LocalShortage : std::uint8_t {
-  descriptors,  // limit of open files, of the process or of the system
-  ports,        // local ones, to this address of the server
-  memory,       // of the system, or watches of descriptors
+  descriptors,  // the limit of open files, of the process or of the system
+  ports,        // local ports, for this address of the server
+  memory,       // system memory, or watches of file descriptors
 };
 
 inline constexpr std::size_t kLocalShortageCount = 3;

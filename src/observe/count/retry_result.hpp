@@ -11,10 +11,10 @@
 namespace spillway::observe {
 
 enum class RetryResult : std::uint8_t {
-  sent,       // a further attempt; each takes from the retry budget
-  success,    // a request that got its answer by a further attempt
+  sent,       // a further attempt; each one uses the retry budget
+  success,    // a request that was answered after a further attempt
   no_budget,  // a request not retried for lack of budget
-  stale,      // sent on a fresh connection because a kept one was closed; no budget needed
+  stale,      // sent on a new connection because an idle one was closed; no budget needed
 };
 inline constexpr std::size_t kRetryResultCount = 4;
 

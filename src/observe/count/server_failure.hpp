@@ -1,4 +1,4 @@
-// Kinds of server failures.
+// Kinds of failures of an upstream's server.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 namespace spillway::observe {
 
 enum class ServerFailure : std::uint8_t {
-  refused,           // no connection: refused, unreachable
+  refused,           // no connection: refused or unreachable
   connect_timeout,   // no connection in time
-  reset,             // the connection ended before a byte of an answer
-  response_timeout,  // the request was not taken, or its answer's head did not come, in time
-  body_timeout,      // the head came, but not all of the body in time
-  invalid,           // what came is not HTTP that may be passed on
-  truncated,         // what came ended early
+  reset,             // the connection ended before a byte of the response
+  response_timeout,  // the request was not read, or the response head did not arrive, in time
+  body_timeout,      // the head arrived, but not the whole body in time
+  invalid,           // the response is not HTTP that may be forwarded
+  truncated,         // the response ended early
   error_status,      // 500, 502, 503 or 504
 };
 

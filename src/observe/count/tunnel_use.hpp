@@ -15,20 +15,20 @@ namespace spillway::observe {
 enum class TunnelKind : std::uint8_t { upgrade, event_stream };
 inline constexpr std::size_t kTunnelKindCount = 2;
 
-// Each requested tunnel that got a slot counts in exactly one.
+// Each requested tunnel that got a slot counts in exactly one of these.
 enum class TunnelResult : std::uint8_t {
   opened,
-  refused,   // there were limits.tunnels already, or the proxy is draining
+  refused,   // limits.tunnels was reached, or the proxy is draining
   declined,  // the upstream did not switch or stream, or could not be asked
 };
 inline constexpr std::size_t kTunnelResultCount = 3;
 
-// Each opened tunnel counts in exactly one at its end.
+// Each opened tunnel counts in exactly one of these when it ends.
 enum class TunnelEnd : std::uint8_t {
   finished,  // both sides ended it; of an event stream: either side
-  broken,    // a side reset the connection, or broke off
+  broken,    // a side reset or dropped the connection
   idle,      // neither side sent anything for limits.tunnel_idle_timeout_ms
-  stopped,   // the proxy ended, or a session that had a resource of a waiting room
+  stopped,   // the proxy ended, or a session with a waiting room's resource
 };
 inline constexpr std::size_t kTunnelEndCount = 4;
 

@@ -1,6 +1,6 @@
 // One worker's metrics.
 //
-// Only the owning worker writes; the admin thread reads at scrape. All storage is allocated by
+// Only the owning worker writes; the admin thread reads at scrape time. All storage is allocated by
 // the constructor, so that counting a request costs a few plain additions. The ids passed must
 // belong to the configuration given at construction.
 #pragma once
@@ -26,25 +26,25 @@
 
 namespace spillway::observe {
 
-// Number of routes with their own label; later ones share the label "other".
+// How many routes have a label of their own; later routes share the label "other".
 inline constexpr std::size_t kMaxRouteLabels = 1000;
 
 // Metrics that outlive reloads.
 struct WorkerGauges {
   Gauge client_connections;
   Gauge upstream_connections;
-  Gauge abandoned_calls;  // requests that were abandoned but hold their slots
-  TunnelUse tunnels;      // counts as well: a tunnel outlives its configuration
-  // Connections ended below limits.min_rate_bytes: while sending a body, while taking a response.
+  Gauge abandoned_calls;  // abandoned requests that still hold their slots
+  TunnelUse tunnels;      // includes counters: a tunnel outlives its configuration
+  // Connections closed below limits.min_rate_bytes: while sending a body, while taking a response.
   Counter too_slow_bodies;
   Counter too_slow_takers;
-  Gauge buffered_bytes;   // of limits.buffer_bytes
-  Gauge temp_file_bytes;  // of limits.temp_file_bytes
+  Gauge buffered_bytes;   // used of limits.buffer_bytes
+  Gauge temp_file_bytes;  // used of limits.temp_file_bytes
   Counter temp_files;
-  // Bodies for which there was no file, or no more of it: the bound was reached; an error.
+  // Bodies without a file, or with one that ended early: the limit was reached; an I/O error.
   Counter temp_files_over_limit;
   Counter temp_files_failed;
-  // Slots that wait for a client, and those taken back from clients that were too slow for them.
+  // Slots that wait for a client, and slots taken back from clients that were too slow.
   Gauge slots_awaiting_client;
   Counter slots_back_from_senders;
   Counter slots_back_from_takers;
@@ -56,7 +56,7 @@ struct WorkerGauges {
     return Duration{event_loop_lag_.load(std::memory_order_relaxed)};
   }
 
-  // The part of the time for which its thread ran, [0, 1].
+  // The share of time in which its thread ran, [0, 1].
   void set_event_loop_use(double use) { event_loop_use_.store(use, std::memory_order_relaxed); }
   double event_loop_use() const { return event_loop_use_.load(std::memory_order_relaxed); }
 
@@ -73,7 +73,7 @@ class WorkerMetrics {
   // Never null.
   const std::shared_ptr<WorkerGauges> gauges;
 
-  // A request's head is complete. finish() follows.
+  // A request's head is complete. finish() must follow.
   void accept() { accepted_.add(); }
 
   // A request ended. Call exactly once for each request.
@@ -82,8 +82,8 @@ class WorkerMetrics {
     upstreams_[upstream_cell(route_upstream_[index(route)], traffic_class, outcome)].add();
   }
 
-  // A response head was sent to the client, by the upstream or by the proxy itself. A status
-  // outside 100-599 is counted as "other".
+  // A response head was sent to the client, from the upstream or the proxy itself. A status outside
+  // 100-599 is counted as "other".
   void response(ClassId traffic_class, unsigned status) {
     responses_[index(traffic_class)]
               [status < kFirstStatus || status > kLastStatus ? kOtherStatus : status - kFirstStatus]
@@ -94,7 +94,7 @@ class WorkerMetrics {
     denied_[index(traffic_class)][index(reason)].add();
   }
 
-  // Ended in a proxy error: finish() counts it as Outcome::error.
+  // A proxy error; finish() also counts the request as Outcome::error.
   void error(ClassId traffic_class, Reason reason) {
     errors_[index(traffic_class)][index(reason)].add();
   }
@@ -104,7 +104,7 @@ class WorkerMetrics {
     degraded_[index(traffic_class)][index(mode)][index(reason)].add();
   }
 
-  // Only for routes that have a cache; any other is a programming error.
+  // Only for routes with a cache; calling it for any other is a programming error.
   void cache_lookup(RouteId route, CacheResult result) {
     caches_[cache_cell(route)].lookups[index(result)].add();
   }
@@ -121,7 +121,7 @@ class WorkerMetrics {
     shadowed_[index(traffic_class)][index(outcome)][index(reason)].add();
   }
 
-  // From the complete request head to the end of the answer.
+  // From the complete request head to the end of the response.
   void request_duration(ClassId traffic_class, Duration duration) {
     request_duration_[index(traffic_class)].observe(duration);
   }
@@ -129,16 +129,16 @@ class WorkerMetrics {
   void upstream_duration(UpstreamId upstream, Duration duration) {
     upstream_duration_[index(upstream)].observe(duration);
   }
-  // From the offer to the gate until the slot; 0 for a request that did not have to wait.
+  // From offering the request to the gate until its slot; 0 for a request that did not wait.
   void queue_wait(ClassId traffic_class, Duration wait) {
     queue_wait_[index(traffic_class)].observe(wait);
   }
-  // The absolute difference of the predicted and the real wait.
+  // The absolute difference between the predicted and the actual wait.
   void wait_prediction_error(ClassId traffic_class, Duration error) {
     wait_prediction_error_[index(traffic_class)].observe(error);
   }
 
-  // Read by scrapes. `slot` is a route's label: its index, or kMaxRouteLabels for "other".
+  // Read by scrapes. `slot` stands for a route's label: its index, or kMaxRouteLabels for "other".
   std::uint64_t accepted() const { return accepted_.value(); }
   std::uint64_t finished(std::size_t slot, ClassId traffic_class, Outcome outcome) const {
     return routes_[route_cell(slot, traffic_class, outcome)].value();
@@ -146,7 +146,7 @@ class WorkerMetrics {
   std::uint64_t finished_at(UpstreamId upstream, ClassId traffic_class, Outcome outcome) const {
     return upstreams_[upstream_cell(upstream, traffic_class, outcome)].value();
   }
-  // Status codes are 100-599; kOther is the rest.
+  // Status codes are 100-599; kOther counts all others.
   static constexpr unsigned kFirstStatus = 100;
   static constexpr unsigned kLastStatus = 599;
   static constexpr std::size_t kOtherStatus = kLastStatus - kFirstStatus + 1;
@@ -163,7 +163,7 @@ class WorkerMetrics {
   std::uint64_t degradations(ClassId traffic_class, config::DegradeMode mode, Reason reason) const {
     return degraded_[index(traffic_class)][index(mode)][index(reason)].value();
   }
-  // Only for routes that have a cache.
+  // Only for routes with a cache.
   std::uint64_t cache_lookups(RouteId route, CacheResult result) const {
     return caches_[cache_cell(route)].lookups[index(result)].value();
   }

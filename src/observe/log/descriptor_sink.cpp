@@ -20,7 +20,7 @@ void DescriptorSink::sink_it_(const spdlog::details::log_msg& message) {
   if (!write({line.data(), line.size()})) lost_.fetch_add(1, std::memory_order_relaxed);
 }
 
-// A pipe that is writable takes PIPE_BUF bytes without blocking, if others leave it alone.
+// A writable pipe takes PIPE_BUF bytes without blocking, if no other process writes to it.
 bool DescriptorSink::write(std::string_view bytes) {
   while (!bytes.empty()) {
     if (!wait_writable()) return false;

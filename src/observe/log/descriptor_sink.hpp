@@ -1,9 +1,9 @@
-// A log sink for a descriptor that it does not own. Writes block while the process runs, but not at
-// its end.
+// A log sink for a descriptor that it does not own. Writes block while the process runs, but not
+// while it ends.
 //
-// A pipe that is not read, or a stopped terminal, delays only this sink's thread. After finish() it
-// waits one more second; lines not written by then are lost, as are lines that cannot be written at
-// all (a full disk, a closed pipe).
+// A pipe without a reader, or a stopped terminal, delays only this sink's thread. After finish() it
+// waits one more second; lines not written by then are lost, as are lines that cannot be written (a
+// full disk, a closed pipe).
 #pragma once
 
 #include <spdlog/sinks/base_sink.h>
@@ -19,9 +19,9 @@ class DescriptorSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit DescriptorSink(int descriptor) : descriptor_(descriptor) {}
 
-  // Any thread: ends the wait for the reader within a second.
+  // Any thread: ends the wait for the pipe's reader within a second.
   void finish() { finishing_.store(true, std::memory_order_relaxed); }
-  // Any thread: lines that were not written, or not whole.
+  // Any thread: the number of lines not written, or not completely.
   std::uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
  private:
@@ -31,7 +31,7 @@ class DescriptorSink final : public spdlog::sinks::base_sink<std::mutex> {
   bool wait_writable();
 
   int descriptor_;
-  int patience_ms_ = 1000;  // left, once finishing
+  int patience_ms_ = 1000;  // remaining, once finishing
   std::atomic<bool> finishing_{false};
   std::atomic<std::uint64_t> lost_{0};
 };

@@ -7,7 +7,7 @@
 #include "base/shown_text.hpp"
 
 namespace spillway::observe {
-// As RFC 8259 section 7 has it: beyond the basic plane as a pair of surrogates.
+// As in RFC 8259 section 7: beyond the basic multilingual plane as a surrogate pair.
 bool JsonLine::put_escape(char32_t c) {
   if (c > 0xffff) {
     c -= 0x10000;
@@ -91,7 +91,7 @@ JsonLine& JsonLine::open(std::string_view key) {
 
 JsonLine& JsonLine::close() {
   if (nested_) {
-    block_[size_++] = '}';  // put() keeps room for it
+    block_[size_++] = '}';  // put() keeps room for this
     nested_ = false;
     first_ = false;
   }

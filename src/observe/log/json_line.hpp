@@ -1,9 +1,9 @@
 // Writes the members of one JSON object (RFC 8259) into a fixed block, for a log line.
 //
-// The text is valid JSON and valid UTF-8 whatever the values hold: control characters (C1 too) and
-// characters that are invisible, separate lines or turn the direction of text are escaped, bytes
-// that are not UTF-8 (RFC 3629) become U+FFFD. A member that no longer fits is
-// left out whole. Keys are the program's own and need no escaping.
+// The text is valid JSON and valid UTF-8 whatever the values contain: control characters (C1 too)
+// and characters that are invisible, separate lines or change the text direction are escaped; bytes
+// that are not UTF-8 (RFC 3629) become U+FFFD. A member that no longer fits is left out completely.
+// Keys are the program's own and need no escaping.
 #pragma once
 
 #include <array>
@@ -19,9 +19,9 @@ class JsonLine {
 
   JsonLine& text(std::string_view key, std::string_view value);
   JsonLine& integer(std::string_view key, std::uint64_t value);
-  // Three digits after the point; null when it is not finite.
+  // Three digits after the decimal point; null if it is not finite.
   JsonLine& number(std::string_view key, double value);
-  // A nested object: what is added up to close() becomes its members. Not to be nested again.
+  // A nested object: members added until close() belong to it. Cannot be nested further.
   JsonLine& open(std::string_view key);
   JsonLine& close();
 

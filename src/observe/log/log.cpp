@@ -19,15 +19,15 @@
 namespace spillway::observe {
 namespace {
 
-// Client-chosen texts are cut so that a line fits JsonLine's block.
+// Texts chosen by clients are truncated so that a line fits JsonLine's block.
 constexpr std::size_t kMaxPath = 256;
 constexpr std::size_t kMaxMethod = 32;
 constexpr std::size_t kMaxRequestId = 128;
 constexpr std::size_t kMaxTenant = 64;
 
-// Logs of which Log::lose_none() was called.
+// The number of Log objects on which lose_none() has been called.
 std::atomic<std::uint64_t> lose_none_calls{0};
-// What a thread has left of the time that the last one gave it.
+// How much of its waiting time a thread has left, for the last call of lose_none().
 struct Patience {
   std::uint64_t turn = 0;
   Milliseconds left{};
@@ -39,7 +39,7 @@ spdlog::level::level_enum to_spdlog(Level level) {
   return kLevels[index(level)];
 }
 
-// The names that the configuration uses; spdlog's own are "warning" and "error".
+// The names used in the configuration; spdlog's own are "warning" and "error".
 std::string_view name(Level level) {
   constexpr std::array<std::string_view, 4> kNames{"debug", "info", "warn", "error"};
   return kNames[index(level)];
@@ -70,7 +70,7 @@ JsonLine server_line(std::string_view what, const ServerLine<Kind>& line) {
   return out.integer("left_out", line.left_out);
 }
 
-// Null with another sink.
+// Null if the logger has another sink.
 DescriptorSink* descriptor_sink(const spdlog::logger& logger) {
   return dynamic_cast<DescriptorSink*>(logger.sinks().front().get());
 }
@@ -134,8 +134,8 @@ Log::Log(const config::Log& config, std::shared_ptr<spdlog::sinks::sink> sink,
   logger_->set_level(spdlog::level::from_str(config.level));
 }
 
-// The queued lines refer to the logger: end their thread first, so that it is gone for certain
-// before the logger and its sink are.
+// The queued lines refer to the logger: end their thread first, so that it is certainly gone before
+// the logger and its sink.
 Log::~Log() {
   if (DescriptorSink* sink = descriptor_sink(*logger_)) sink->finish();
   pool_.reset();
@@ -148,7 +148,7 @@ void Log::lose_none(Milliseconds most) {
   if (most_wait_.compare_exchange_strong(none, most.count())) ++lose_none_calls;
 }
 
-// Half of the queue is for other threads that find room at the same time.
+// Half of the queue is left for other threads that find room at the same time.
 void Log::wait_for_room() {
   constexpr Milliseconds kLook{1};
   thread_local Patience its;

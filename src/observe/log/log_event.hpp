@@ -1,4 +1,4 @@
-// How each line of the log begins.
+// The first members of each log line.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// The lines of deferred requests and waiting rooms.
+// The log lines about deferred requests and waiting rooms.
 #include <array>
 #include <optional>
 
@@ -76,7 +76,7 @@ void Log::ticket_cancelled(std::string_view room, std::string_view ticket,
                          .members());
 }
 
-// What went well or goes on is of interest to few: `debug`.
+// Successes and changes in progress interest few readers: `debug`.
 void Log::job(const JobLine& line) {
   using jobs::JobState;
   const bool is_bad = line.state == JobState::dead || line.state == JobState::expired;

@@ -1,4 +1,4 @@
-// What the operator did to deferred requests and to waiting rooms, for the log.
+// Changes that the operator made to deferred requests and to waiting rooms, for the log.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace spillway::observe {
 struct JobChange {
   enum class Kind : std::uint8_t { cancelled, replayed, purged };
   Kind kind = Kind::cancelled;
-  std::string client;    // the address that asked for it
-  store::Filter filter;  // which jobs were meant
+  std::string client;    // the address that requested it
+  store::Filter filter;  // which jobs were selected
   std::uint64_t count = 0;
 };
 
@@ -25,17 +25,17 @@ struct RoomChange {
     resume,
     message,
     end,    // a message that ends the room
-    go_on,  // one that takes the end back
+    go_on,  // a message that takes the end back
     call,
     cancel,
     move
   };
   Act act = Act::open;
-  std::string client;  // the address that asked for it
+  std::string client;  // the address that requested it
   std::string room;
-  std::string ticket;                   // of cancel, of move, and of call if it was told
+  std::string ticket;                   // for cancel and move, and for call if given
   std::optional<std::uint64_t> number;  // call: tickets called; move: the place
-  std::optional<std::string> text;      // the message; of cancel: the reason
+  std::optional<std::string> text;      // the message; for cancel: the reason
 };
 
 }  // namespace spillway::observe

@@ -12,14 +12,14 @@ namespace {
 
 using prometheus::MetricFamily;
 
-// What one route label shows.
+// The values shown for one route label.
 struct CacheRow {
   std::array<std::uint64_t, kCacheResultCount> lookups{};
   std::array<std::uint64_t, kCacheRefreshCount> refreshes{};
   CacheSnapshot cache;
 };
 
-// Routes of one label are added up: two samples with the same labels would void the page.
+// Routes with the same label are added up: two samples with equal labels make the page invalid.
 using Rows = std::map<std::string_view, CacheRow>;
 
 Rows rows(const config::Config& config, Workers workers, const Snapshot& snapshot) {

@@ -1,4 +1,4 @@
-// The section of /metrics on connections, tunnels, slow clients and what bodies take.
+// The section of /metrics on connections, tunnels, slow clients and buffered bodies.
 #include <array>
 #include <utility>
 
@@ -40,7 +40,7 @@ MetricFamily tunnels(MetricFamily result, const char* result_label, Workers work
   return result;
 }
 
-// What clients that are slow or gone take up.
+// The resources held by clients that are slow or gone.
 Families slow_client_families(Workers workers) {
   using Gauges = WorkerGauges;
   MetricFamily no_file =

@@ -1,6 +1,6 @@
-// The families of a metrics page, with names, labels and help texts, section by section.
+// The metric families of a metrics page, with names, labels and help texts, section by section.
 //
-// A series that can occur under the configuration is there from the start, at 0.
+// Every series that can occur under the configuration exists from the start, with value 0.
 #pragma once
 
 #include "config/config.hpp"
@@ -13,10 +13,10 @@ namespace spillway::observe {
 Families request_families(const config::Config& config, Workers workers);
 
 // By upstream and class: queues, slots, overload state, signals; then by upstream and server: up,
-// requests in flight, failures, ejections, circuits and health checks where configured.
+// requests in flight, failures, ejections, and circuits and health checks if configured.
 Families upstream_families(const config::Config& config, const Snapshot& snapshot);
 
-// By route that has a cache; then retries by upstream.
+// By route with a cache; then retries by upstream.
 Families cache_families(const config::Config& config, Workers workers, const Snapshot& snapshot);
 prometheus::MetricFamily retries(const config::Config& config, Workers workers);
 
@@ -26,7 +26,7 @@ Families job_families(const config::Config& config, const Snapshot& snapshot);
 // Waiting rooms; none if no route has one.
 Families waiting_families(const Snapshot& snapshot);
 
-// What outlives configurations: tunnels, and clients that were kept out or cut off.
+// Metrics that outlive configurations: tunnels, and clients that were refused or disconnected.
 Families connection_families(Workers workers, const Snapshot& snapshot);
 
 }  // namespace spillway::observe

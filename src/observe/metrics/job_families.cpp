@@ -98,7 +98,7 @@ MetricFamily without_slot(const JobsSnapshot& jobs) {
   return family;
 }
 
-// Of which the store has seen no job yet.
+// Adds routes for which the store has not seen a job yet.
 void add_routes(const config::Config& config, store::Totals& totals) {
   for (const config::Route& route : config.routes) {
     const bool is_known = std::any_of(totals.routes.begin(), totals.routes.end(),

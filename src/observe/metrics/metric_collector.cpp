@@ -36,7 +36,7 @@ std::vector<MetricFamily> MetricCollector::Collect() const {
   const Snapshot snapshot = snapshot_();
   std::vector<MetricFamily> result = families_of(config_, workers_, snapshot);
   if (former_) add_counts(result, former_());
-  // Not among former_(): their counts outlive configurations.
+  // Not part of former_(): these counts outlive configurations.
   for (MetricFamily& each : connection_families(workers_, snapshot)) {
     result.push_back(std::move(each));
   }

@@ -1,7 +1,7 @@
-// The Prometheus metrics: merges the workers' counts and the gates' snapshot at scrape.
+// The Prometheus metrics: merges the workers' counts and the gates' snapshot at scrape time.
 //
-// The configuration and the workers' metrics must outlive the collector. Collect() may be
-// called from any one thread at a time; it never delays a worker.
+// The configuration and the workers' metrics must outlive the collector. Collect() may be called by
+// only one thread at a time; it never delays a worker.
 #pragma once
 
 #include <prometheus/collectable.h>
@@ -25,7 +25,7 @@ std::vector<prometheus::MetricFamily> families_of(const config::Config& config,
 
 class MetricCollector : public prometheus::Collectable {
  public:
-  // `former`: the counts of former configurations (see metric_history.hpp); none if empty.
+  // `former`: the counts of former configurations (see metric_history.hpp); may be empty.
   MetricCollector(const config::Config& config, std::vector<const WorkerMetrics*> workers,
                   std::function<Snapshot()> snapshot, BuildInfo build,
                   std::function<std::vector<prometheus::MetricFamily>()> former = {});

@@ -58,12 +58,12 @@ inline void add_histogram(prometheus::MetricFamily& to, Labels labels,
     metric.histogram.bucket.push_back(
         {count, static_cast<double>(DurationHistogram::kBoundsNanoseconds[i]) / 1e9});
   }
-  // The serializer adds the bucket without bound from this count.
+  // The serializer adds the unbounded (+Inf) bucket from this count.
   metric.histogram.sample_count = count + snapshot.counts.back();
   metric.histogram.sample_sum = static_cast<double>(snapshot.sum) / 1e9;
 }
 
-// The sum of read(worker).
+// The sum of read(worker) over all workers.
 template <class Read>
 auto sum(Workers workers, Read read) {
   decltype(read(*workers.front())) total{};

@@ -15,7 +15,7 @@ using prometheus::MetricType;
 
 using LabelViews = std::vector<std::pair<std::string_view, std::string_view>>;
 
-// Samples have their labels in the order that the family's code gives them.
+// The labels of a sample are in the order in which the family's code adds them.
 LabelViews labels_of(const ClientMetric& metric) {
   LabelViews views;
   for (const auto& label : metric.label) views.emplace_back(label.name, label.value);

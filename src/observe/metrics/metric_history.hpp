@@ -1,8 +1,8 @@
-// The counts of former configurations, so that a reload does not reset counters.
+// The counts of former configurations, kept so that a reload does not reset counters.
 //
-// Each configuration has its own counters. Those of former ones are added to the current ones,
-// sample by sample, by equal labels. A route, class or upstream that is no longer configured is
-// dropped, which bounds the memory by one configuration.
+// Each configuration has its own counters. The counts of former ones are added to the current ones,
+// sample by sample, where the labels are equal. A route, class or upstream that is no longer
+// configured is dropped, which bounds the memory to one configuration.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -13,7 +13,7 @@
 
 namespace spillway::observe {
 
-// Adds the counters and histograms of `from` to `to`; gauges stay as they are.
+// Adds the counters and histograms of `from` to `to`; gauges stay unchanged.
 void add_counts(std::vector<prometheus::MetricFamily>& to,
                 const std::vector<prometheus::MetricFamily>& from);
 

@@ -18,15 +18,15 @@ namespace {
 
 using prometheus::MetricFamily;
 
-// A refusal for one of these can happen in any configuration: shown from the start, at 0, so
-// that the first one already shows as an increase.
+// Refusals for these reasons can happen in any configuration: shown from the start, at 0, so that
+// the first one already shows as an increase.
 constexpr std::array kCommonDenials{Reason::inflight_saturation, Reason::queue_saturation,
                                     Reason::queue_wait_risk,     Reason::tail_latency,
                                     Reason::event_loop_lag,      Reason::error_burst,
                                     Reason::queue_full,          Reason::deadline_expired,
                                     Reason::tunnel_limit,        Reason::draining};
 
-// Likewise of proxy errors.
+// Likewise for proxy errors.
 constexpr std::array kCommonErrors{Reason::deadline_expired, Reason::upstream_unavailable,
                                    Reason::upstream_timeout, Reason::upstream_invalid,
                                    Reason::bad_request,      Reason::request_timeout,
@@ -35,9 +35,9 @@ constexpr std::array kCommonErrors{Reason::deadline_expired, Reason::upstream_un
 MetricFamily requests(const config::Config& config, Workers workers) {
   struct Row {
     std::array<std::uint64_t, kOutcomeCount> counts{};
-    bool always = false;  // a combination that the configuration names
+    bool always = false;  // a combination that occurs in the configuration
   };
-  // Rows of one name are added up: two samples with the same labels would void the page.
+  // Rows with the same name are added up: two samples with equal labels make the page invalid.
   std::map<std::pair<std::string_view, std::size_t>, Row> rows;
   const auto route_label = [&](std::size_t slot) -> std::string_view {
     return slot < kMaxRouteLabels ? std::string_view(config.routes[slot].name) : "other";
@@ -95,7 +95,7 @@ MetricFamily responses(const config::Config& config, Workers workers) {
   return result;
 }
 
-// One counter a class and reason. Those of `always` are shown from the start, at 0.
+// One counter for each class and reason. The reasons in `always` are shown from the start, at 0.
 template <class Read>
 void add_by_reason(MetricFamily& result, const config::Config& config, Workers workers,
                    std::span<const Reason> always, const Labels& more, Read read) {

@@ -15,7 +15,7 @@ namespace {
 
 using prometheus::MetricFamily;
 
-// What can turn an upstream away from NORMAL: shown from the start, at 0, so that the first time
+// Reasons for an upstream to leave NORMAL: shown from the start, at 0, so that the first time
 // already shows as an increase.
 constexpr std::array kEntryReasons{Reason::inflight_saturation, Reason::queue_saturation,
                                    Reason::queue_wait_risk,     Reason::tail_latency,
@@ -28,7 +28,7 @@ std::vector<State> states_above_normal(const config::Overload& overload) {
   return states;
 }
 
-// A page of one configuration and one snapshot. by_...() fill a family with a sample each.
+// A page for one configuration and one snapshot. by_...() add one sample each to a family.
 class Page {
  public:
   Page(const config::Config& config, const Snapshot& snapshot)
@@ -68,7 +68,7 @@ class Page {
     return result;
   }
 
-  // Without samples if no upstream has what `is_shown` asks for.
+  // Has no samples if `is_shown` holds for no upstream.
   template <class Read>
   MetricFamily by_server(MetricFamily result, Read read,
                          bool (*is_shown)(const config::Upstream&) = nullptr) const {
@@ -253,7 +253,7 @@ Families queue_families(const Page& page) {
   };
 }
 
-// What regulates an upstream, and where it stands.
+// The values that regulate an upstream, and their current state.
 Families regulation_families(const Page& page) {
   using Queue = ClassSnapshot;
   using Upstream = UpstreamSnapshot;

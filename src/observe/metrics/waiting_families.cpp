@@ -14,7 +14,7 @@ using waiting::Counts;
 
 using Room = WaitingRoomSnapshot;
 
-// What add_room(room, add) adds of each waiting room: add(labels, value), without the room's label.
+// Calls add_room(room, add) for each waiting room; add(labels, value) adds the room's label.
 template <class AddRoom>
 MetricFamily of_each(MetricFamily family, const Snapshot& snapshot, AddRoom add_room) {
   for (const Room& room : snapshot.waiting_rooms) {
@@ -33,7 +33,7 @@ MetricFamily of_rooms(MetricFamily family, const Snapshot& snapshot, Value value
                  [&](const Room& room, auto add) { add({}, value(room.counts)); });
 }
 
-// The same of what is counted outside of it.
+// The same for values that are counted outside of the room.
 MetricFamily of_rooms(MetricFamily family, const Snapshot& snapshot, std::uint64_t Room::*count) {
   return of_each(std::move(family), snapshot,
                  [&](const Room& room, auto add) { add({}, room.*count); });
@@ -48,7 +48,7 @@ MetricFamily of_tiers(MetricFamily family, const Snapshot& snapshot, Value value
   });
 }
 
-// One sample for each type of resource of each waiting room: at most 16.
+// One sample for each resource type of each waiting room: at most 16.
 template <class Value>
 MetricFamily of_types(MetricFamily family, const Snapshot& snapshot, Value value) {
   return of_each(std::move(family), snapshot, [&](const Room& room, auto add) {

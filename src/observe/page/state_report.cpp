@@ -20,12 +20,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// So long before the snapshot.
+// The time this long before the snapshot.
 std::string time_before(const Snapshot& snapshot, Duration ago) {
   return to_text(std::chrono::floor<Milliseconds>(snapshot.taken_at - ago));
 }
 
-// In milliseconds to the microsecond, so that the page does not show float noise.
+// In milliseconds, rounded to microseconds, so that the page shows no float noise.
 double rounded_ms(double seconds) { return std::round(seconds * 1e6) / 1e3; }
 double rounded_ms(Duration duration) { return rounded_ms(to_seconds(duration)); }
 
@@ -40,7 +40,7 @@ void add_thresholds(Json& entry, const NamedSignal& signal) {
   entry["breached"] = signal.value && signal.enter && *signal.value >= *signal.enter;
 }
 
-// Each signal beside its thresholds; with stages, beside those of each stage.
+// Each signal with its thresholds; with stages, with the thresholds of each stage.
 Json signals_json(const overload::OverloadSignals& signals, const config::Overload& overload) {
   Json result = Json::object();
   for (const NamedSignal& signal : signal_list(signals, overload.enter, overload.exit)) {
@@ -56,7 +56,7 @@ Json signals_json(const overload::OverloadSignals& signals, const config::Overlo
   return result;
 }
 
-// The error rate of all requests, and the sources that the signal leaves out.
+// The error rate of all requests, and the sources excluded from the signal.
 Json errors_json(const overload::OverloadSignals& signals) {
   Json left_out = nullptr;
   if (const auto& source = signals.left_out) {
@@ -110,7 +110,7 @@ Json counts_json(const std::array<std::uint64_t, N>& counts) {
   return result;
 }
 
-// Share of the lookups that were answered without the upstream.
+// The share of lookups that were answered without the upstream.
 Json hit_ratio(const std::array<std::uint64_t, kCacheResultCount>& lookups) {
   const std::uint64_t hits = lookups[index(CacheResult::fresh)] +
                              lookups[index(CacheResult::stale)] +
@@ -146,7 +146,7 @@ class Report {
     return result;
   }
 
-  // Over all workers, as the limit is.
+  // For all workers together, like the limit.
   Json tunnels() const {
     const auto connections = static_cast<std::uint32_t>(snapshot_.listener.most_connections);
     Json result = {{"limit", config::tunnels_among(connections, config_.limits)}};

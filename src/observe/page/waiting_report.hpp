@@ -1,4 +1,4 @@
-// Waiting rooms as /state shows them.
+// Waiting rooms as JSON, for /state.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,7 +8,7 @@
 
 namespace spillway::observe {
 
-// One of them.
+// One waiting room.
 nlohmann::ordered_json waiting_room_report(const WaitingRoomSnapshot& room);
 nlohmann::ordered_json waiting_rooms_report(const std::vector<WaitingRoomSnapshot>& rooms);
 

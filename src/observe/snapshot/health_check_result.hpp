@@ -12,9 +12,9 @@
 namespace spillway::observe {
 
 enum class HealthCheckResult : std::uint8_t {
-  success,  // connected, and the status asked for
-  failure,  // refused, reset, no HTTP, or another status
-  timeout,  // none of this in time
+  success,  // connected, and the expected status
+  failure,  // refused, reset, not HTTP, or another status
+  timeout,  // no result in time
   skipped,  // not made: the process had no descriptor or port left
 };
 inline constexpr std::size_t kHealthCheckResultCount = 4;
@@ -25,13 +25,13 @@ constexpr std::string_view name(HealthCheckResult result) {
   return names[index(result)];
 }
 
-// What one check came to, as the log and /state say it.
+// The result of one check, as the log and /state name it.
 enum class HealthCheckReason : std::uint8_t {
   success,
   refused,  // no connection: refused or unreachable
   closed,   // the connection ended before the head of a response
-  invalid,  // no HTTP
-  status,   // another status than those asked for
+  invalid,  // not HTTP
+  status,   // not one of the expected statuses
   timeout,
   skipped,
 };
@@ -53,7 +53,7 @@ constexpr HealthCheckResult result_of(HealthCheckReason reason) {
 
 struct HealthCheckReport {
   HealthCheckReason reason{};
-  std::string detail;  // the status, the error of the connection; empty: the reason says it all
+  std::string detail;  // the status, the connection's error; empty: the reason is enough
 };
 
 }  // namespace spillway::observe

@@ -1,4 +1,4 @@
-// The jobs of this proxy as metrics and /state show them.
+// The jobs of this proxy, copied for metrics and /state.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +16,29 @@ namespace spillway::observe {
 
 struct JobsSnapshot {
   const JobCounts* counts = nullptr;  // never null
-  store::Totals totals;               // of the last look at the store
-  // At that time: the routes of which no job was pulled for a while, since their upstream's circuit
-  // is open or nothing can be sent to it, or which are not configured.
+  store::Totals totals;               // of the last count in the store
+  // At that time: routes from which no job has been pulled for a while, because their upstream's
+  // circuit is open or nothing can be sent to it, or because they are not configured.
   std::set<std::string, std::less<>> paused;
-  // Since the start, by route: jobs that were given back since they got no slot.
+  // Since the start, by route: jobs that were given back because they got no slot.
   std::map<std::string, std::uint64_t, std::less<>> without_slot;
-  // What this proxy may use of the routes' caps, at that time; of a rate in jobs per second.
+  // This proxy's share of the routes' caps, at that time; a rate is in jobs per second.
   std::map<jobs::CapId, double> cap_shares;
   jobs::WallTime now{};
-  bool is_available = false;  // the store
+  bool is_available = false;  // the store is
   // Since the start.
   std::uint64_t commands = 0;
   Duration longest_commit{0};
 
   bool is_paused(const store::Totals::Route& route) const { return paused.contains(route.route); }
-  // How long the oldest job of the route could have been pulled; not those that wait for their
-  // next attempt, nor for a route that is paused.
+  // For how long the oldest job of the route could have been pulled; excludes jobs that wait for
+  // their next attempt, and routes that are paused.
   double oldest_claimable_seconds(const store::Totals::Route& route) const {
     if (route.oldest_claimable == jobs::kNoTime || route.oldest_claimable > now) return 0;
     if (is_paused(route)) return 0;
     return to_seconds(now - route.oldest_claimable);
   }
-  // Since the first of the dead and expired jobs was accepted.
+  // The time since the first of the dead and expired jobs was accepted.
   double oldest_letter_seconds() const {
     if (totals.oldest_letter == jobs::kNoTime || totals.oldest_letter > now) return 0;
     return to_seconds(now - totals.oldest_letter);

@@ -1,4 +1,4 @@
-// Where a process is between its start and its end, as its pages tell it.
+// The phase of a process between its start and its end, as its pages report it.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ namespace spillway::observe {
 
 enum class Phase : std::uint8_t {
   serving,
-  drain_delay,  // told to end: not ready, but all else goes on (limits.drain_delay_ms)
-  draining,     // accepts nothing more and finishes what runs
+  drain_delay,  // asked to end: not ready, but all else goes on (limits.drain_delay_ms)
+  draining,     // accepts nothing new and finishes running requests
 };
 
 inline constexpr std::size_t kPhaseCount = 3;

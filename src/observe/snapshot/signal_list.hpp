@@ -1,4 +1,4 @@
-// The overload signals with their names in configuration and metrics, in the order of every page.
+// The overload signals with their names in configuration and metrics, in the order of all pages.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@
 namespace spillway::observe {
 
 struct NamedSignal {
-  std::string_view key;         // as in the configuration: ratios as they are, times end in _ms
-  std::string_view label;       // as in the metrics: base units, times end in _seconds
+  std::string_view key;         // in the configuration: plain ratios, times end in _ms
+  std::string_view label;       // in the metrics: base units, times end in _seconds
   std::optional<double> value;  // a ratio or seconds; nullopt: no evidence
-  std::optional<double> enter;  // in the unit of `value`; nullopt: takes no part
+  std::optional<double> enter;  // in the unit of `value`; nullopt: not used
   std::optional<double> exit;
   bool is_time = false;
 };

@@ -1,6 +1,6 @@
-// When the clock by which jobs are due is set back. A store whose clock is that of its process
-// turns the due times back with it: what was due in a second is due in a second, and what was due
-// already is due. Steps forward come late (jobs/believed_time.hpp).
+// Detects that the clock by which jobs are due was set back. A store on its process's clock shifts
+// the due times back with it: a job due in a second is still due in a second, and one already due
+// stays due. Steps forward are believed late (jobs/believed_time.hpp).
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@ namespace spillway::store {
 
 class ClockSteps {
  public:
-  // By how much it was set back since `latest`; a smaller step is waited out.
+  // By how much it was set back since `latest_`; a smaller step is simply waited out.
   std::chrono::milliseconds back(jobs::WallTime now) const {
     return latest_ - now >= kLeast ? latest_ - now : std::chrono::milliseconds{0};
   }
-  // It was that time when something was written, maybe by a process before this one.
+  // The clock's time when something was written, perhaps by an earlier process.
   void saw(jobs::WallTime time) { latest_ = std::max(latest_, time); }
-  // What was turned back is written.
+  // The shifted times have been written.
   void settled(jobs::WallTime now) { latest_ = now; }
 
  private:

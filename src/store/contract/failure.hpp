@@ -1,4 +1,4 @@
-// Why a store could not do what it was asked.
+// Why a store could not execute its commands.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@ namespace spillway::store {
 
 struct Failure {
   enum class Kind : std::uint8_t {
-    unavailable,    // cannot be reached, or not now: try again
+    unavailable,    // cannot be reached, or is not ready: try again
     full,           // no space left on its disk
-    corrupt,        // not a store of ours, or damaged: nothing is written to it
+    corrupt,        // not a Spillway store, or damaged: nothing is written
     newer_version,  // written by a later version of Spillway
     in_use,         // by another process
   };

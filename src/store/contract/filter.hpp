@@ -1,4 +1,4 @@
-// Whether a filter includes a job.
+// Whether a job matches a filter.
 #pragma once
 
 #include "store/contract/command.hpp"

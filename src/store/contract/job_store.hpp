@@ -1,4 +1,4 @@
-// Where jobs are kept. Three implementations (memory, SQLite, PostgreSQL) on one contract test.
+// The store of jobs. Three implementations (memory, SQLite, PostgreSQL) pass one contract test.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@
 
 namespace spillway::store {
 
-// Of a store that ends with its process.
+// A store that ends with its process.
 inline constexpr std::string_view kMemoryUrl = "memory:";
 
-// What other proxies on the store have told with Announce.
+// Announcements (Announce) received from other proxies on the store.
 struct Heard {
   std::vector<jobs::Lane> lanes{};
   std::vector<AskedCancel> cancels{};
@@ -31,21 +31,21 @@ class JobStore {
  public:
   virtual ~JobStore() = default;
 
-  // Executes the commands in their order, in one transaction, and fills in their answers. After it
-  // returns nullopt they are durable. On a failure nothing was changed but keys in hand (LetGo), as
-  // far as is known, and the answers mean nothing. For one thread at a time; it may block. `now` is
-  // for stores without a clock of their own that all proxies share; it may be set forward and back.
+  // Executes the commands in order, in one transaction, and fills in their results, which are
+  // durable once it returns nullopt. On a failure nothing was changed except held keys (LetGo), as
+  // far as is known, and the results mean nothing. For one thread at a time; it may block. `now` is
+  // for stores without a clock that all proxies share; it may jump forward and back.
   virtual std::optional<Failure> execute(std::span<Command* const> batch, jobs::WallTime now) = 0;
 
-  // Between two batches, when none waits: housekeeping that may wait.
+  // Called between two batches if none is waiting: housekeeping that can be delayed.
   virtual void rest() {}
 
-  // Other processes may use it, too: Announce and heard() are for them.
+  // Whether other processes may use the store too: Announce and heard() are for them.
   virtual bool is_shared() const { return false; }
-  // What others have announced since it was asked last. Does not wait.
+  // The announcements of others since the previous call. Does not block.
   virtual Heard heard() { return {}; }
-  // Becomes readable when there may be something to hear; -1: that cannot be told now. Changes with
-  // every other call.
+  // Becomes readable when heard() may have something; -1: not available now. May change with every
+  // other call.
   virtual int descriptor() const { return -1; }
 };
 
@@ -54,10 +54,10 @@ struct Opened {
   Failure failure;
 };
 
-// `url` as in config::Store. A relative file is relative to `directory`. Creates what is missing,
-// brings an older schema up to date. Never overwrites what it cannot read. With a key, heads,
-// bodies and answers are sealed (sealed_store.hpp); a store whose jobs were written with another
-// key, or with none, is refused.
+// `url` as in config::Store. A relative file name is relative to `directory`. Creates what is
+// missing, and upgrades an older schema. Never overwrites anything that it cannot read. With a key,
+// heads, bodies and answers are encrypted (sealed_store.hpp); a store whose jobs were written with
+// another key, or without one, is refused.
 Opened open_store(const std::string& url, const std::filesystem::path& directory,
                   const std::optional<Key>& key = std::nullopt);
 

@@ -7,14 +7,14 @@
 
 namespace spillway::store {
 
-// Of AES-256.
+// An AES-256 key.
 struct Key {
   std::array<std::uint8_t, 32> bytes{};
 
   bool operator==(const Key&) const = default;
 };
 
-// What a store keeps to know its key again: 16 bytes of a SHA-256, which say nothing of the key.
+// Stored to recognise the key later: 16 bytes of a SHA-256, which reveal nothing about the key.
 using KeyMark = std::array<std::uint8_t, 16>;
 // All zero without a key.
 KeyMark mark_of(const std::optional<Key>& key);

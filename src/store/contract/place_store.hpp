@@ -1,4 +1,4 @@
-// Where the places of waiting rooms are kept: SQLite, one file for one process at a time.
+// The store of places in waiting rooms: SQLite, one file for one process at a time.
 #pragma once
 
 #include <cstdint>
@@ -20,33 +20,33 @@ using VisitorSecret = HmacKey;
 
 struct PlacesRead {
   waiting::TokenSecrets secrets{};
-  waiting::Time until{};       // what changed before is in it
-  waiting::Time used_until{};  // with the last uses of sessions before
+  waiting::Time until{};       // all changes before it are included
+  waiting::Time used_until{};  // last uses of sessions before it are included
   std::map<std::string, std::vector<waiting::Place>> rooms;
-  std::map<std::string, waiting::Orders> orders;  // of those about which there are any
+  std::map<std::string, waiting::Orders> orders;  // only rooms that have any
 };
 
 struct PlaceChanges {
   std::string room;
-  bool is_whole = false;  // these are all of that waiting room
+  bool is_whole = false;  // these are all places of that waiting room
   std::vector<waiting::Place> places;
   std::optional<waiting::Orders> orders{};  // if they have changed
 };
 
 class PlaceStore {
  public:
-  // How long it is remembered that a ticket or session has ended: as long as a token of before
-  // may turn up for which nothing was written.
+  // How long ended tickets and sessions are remembered: as long as a token from before may turn up
+  // for which nothing else has been stored.
   static constexpr Milliseconds kEndedKept{180'000};
 
   virtual ~PlaceStore() = default;
 
   virtual std::optional<Failure> read(PlacesRead& into) = 0;
-  // All of them or none; durable when it returns nullopt. `until`: what changed before is in it
-  // now, and up to `used_until` all last uses of sessions.
+  // Writes all or nothing; durable when it returns nullopt. All changes before `until` are now
+  // included, and all last uses of sessions before `used_until`.
   virtual std::optional<Failure> write(std::span<const PlaceChanges> changes, waiting::Time until,
                                        waiting::Time used_until) = 0;
-  // Likewise, in place of those that are there.
+  // Likewise; replaces the stored secrets.
   virtual std::optional<Failure> keep(const waiting::TokenSecrets& secrets) = 0;
 };
 
@@ -55,7 +55,7 @@ struct OpenedPlaces {
   Failure failure;
 };
 
-// Creates what is missing; `secret`: of a new file. Never overwrites what it cannot read.
+// Creates what is missing; `secret` is for a new file. Never overwrites what it cannot read.
 OpenedPlaces open_places(const std::filesystem::path& file, const VisitorSecret& secret);
 
 }  // namespace spillway::store

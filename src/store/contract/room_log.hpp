@@ -1,6 +1,6 @@
-// What proxies that share a waiting room write of it, in one order: a log for each room, and now
-// and then a snapshot of all that came before. What the bytes mean is
-// waiting/replica/replica.hpp's.
+// The shared log of a waiting room: what several proxies write about it, in one order. There is one
+// log for each room, and occasionally a snapshot of everything before it. The bytes are defined by
+// waiting/replica/replica.hpp.
 #pragma once
 
 #include <cstdint>
@@ -17,62 +17,62 @@ namespace spillway::store {
 
 struct RoomRow {
   std::uint64_t number = 0;  // from 1, without gaps
-  waiting::Time time{};      // the database's; never before that of the row before
+  waiting::Time time{};      // of the database; never before that of the previous row
   std::string entry;
 };
 
 struct RoomSnapshot {
-  std::uint64_t number = 0;  // of the last row in it
+  std::uint64_t number = 0;  // of the last row included
   std::string bytes;
 };
 
-// One turn of a proxy at the log of one room: it may write a row, and reads what is new.
+// A proxy's access to the log of one room: it may append a row, and reads the new ones.
 struct RoomTurn {
   std::string room;
   std::optional<std::string> entry{};
-  std::uint64_t after = 0;  // the last row that it knows
+  std::uint64_t after = 0;  // the last row that the proxy has
 
-  // Answered: the number of its own row, and rows in their order, its own among them unless there
-  // are more than kMostRows before it. The first may be a later one than the next, if rows are
-  // in a snapshot only.
+  // Results: the number of its own row, and the rows in order, with its own unless there are more
+  // than kMostRows before it. The first may have a later number than expected, if the rows before
+  // it exist only in a snapshot.
   std::uint64_t written = 0;
   std::vector<RoomRow> rows{};
 };
 
-// Not thread-safe but for interrupt(). After a failure a row may have been written, or may be yet.
+// Not thread-safe except interrupt(). After a failure a row may have been written, or may be later.
 class RoomLog {
  public:
-  static constexpr std::size_t kMostRows = 1000;  // that are read at a time
+  static constexpr std::size_t kMostRows = 1000;  // read at a time
 
   virtual ~RoomLog() = default;
 
-  // What visitors' tokens are signed with, for all proxies; `first`: if there is none yet.
+  // The secrets for visitors' tokens, shared by all proxies; `first` is used if there are none yet.
   virtual std::optional<Failure> agree_on(const VisitorSecret& first,
                                           waiting::TokenSecrets& agreed) = 0;
   virtual std::optional<Failure> read(waiting::TokenSecrets& secrets) = 0;
-  // As waiting::replaced(): the new one signs after `announced`, so that all proxies know it by
-  // then. `secrets`: those that hold now; is_done: they are the new ones.
+  // As waiting::replaced(): the new secret signs after `announced`, when all proxies know it.
+  // `secrets`: those now in force; is_done: they are the new ones.
   virtual std::optional<Failure> replace(const waiting::SecretChange& change,
                                          Milliseconds announced, waiting::TokenSecrets& secrets,
                                          bool& is_done) = 0;
-  // In place of older ones, by their number.
+  // Replaces older secrets, compared by their number.
   virtual std::optional<Failure> restore(const waiting::TokenSecrets& secrets) = 0;
-  // A former secret that is accepted no more.
+  // Removes a former secret that is no longer accepted.
   virtual std::optional<Failure> forget_former() = 0;
   virtual std::optional<Failure> take(RoomTurn& turn) = 0;
   virtual std::optional<Failure> read(const std::string& room,
                                       std::optional<RoomSnapshot>& snapshot) = 0;
-  // In place of an older one; rows that it makes superfluous are deleted. Nothing if there is one
-  // as new.
+  // Replaces an older snapshot, and deletes rows that it makes superfluous. Does nothing if there
+  // is one that is as recent.
   virtual std::optional<Failure> keep(const std::string& room, const RoomSnapshot& snapshot) = 0;
-  // Of those of which no proxy has written for longer than `kept`, all is deleted; not of `own`.
+  // Deletes all about rooms without a new row for longer than `kept`, but nothing about `own`.
   virtual std::optional<Failure> forget_rooms(const std::vector<std::string>& own,
                                               Milliseconds kept) = 0;
-  // What waits for the database fails soon, now and later.
+  // Calls that wait for the database fail soon, now and in the future.
   virtual void interrupt() = 0;
 };
 
-// Of a database that several proxies share, by libpq's URL. It connects when it is used.
+// For a database shared by several proxies, by libpq's URL. Connects on first use.
 std::unique_ptr<RoomLog> postgres_room_log(const std::string& url);
 
 }  // namespace spillway::store

@@ -62,14 +62,14 @@ Heard PostgresStore::heard() {
   return heard;
 }
 
-// Enqueues, buries and settles between two commands of other kinds. They concern different jobs,
-// unless one is settled in the batch that enqueues it: so those that are enqueued go first.
+// Consecutive enqueues, buries and settles. They concern different jobs, except when a job is
+// settled in the batch that enqueues it: so the enqueues are executed first.
 class Group {
  public:
   void add(Enqueue& enqueue) { enqueues_.push_back(&enqueue); }
   void add(Bury& bury) { buries_.push_back(&bury); }
   void add(PostgresBatch& batch, Settle& settle) {
-    // The second one of a job finds what the first one has left.
+    // A second settle of a job must see the result of the first.
     if (!settled_.insert(settle.id).second) {
       send(batch);
       settled_.insert(settle.id);
@@ -93,11 +93,11 @@ class Group {
   std::set<jobs::JobId> settled_;
 };
 
-// Claims that follow each other.
+// Consecutive claims.
 class Claims {
  public:
   void add(PostgresBatch& batch, Claim& claim) {
-    // The second one of a lane finds what the first one has left.
+    // A second claim of a lane must see the result of the first.
     const bool is_other = !claims_.empty() && claims_.front()->epoch != claim.epoch;
     if (is_other || lanes_.contains(claim.lane)) send(batch);
     lanes_.insert(claim.lane);
@@ -121,18 +121,18 @@ struct Execution {
   void operator()(Renew& renew) const { add_renew(batch, renew); }
   void operator()(Leave& leave) const { do_leave(batch, leave); }
   void operator()(Release& release) const { do_release(batch, release); }
-  void operator()(Enqueue&) const {}  // of a group
+  void operator()(Enqueue&) const {}  // part of a group
   void operator()(KnowsKey& asked) const {
     KnowsKey* const one = &asked;
     if (!asked.takes) add_knows_keys(batch, {&one, 1});
   }
   void operator()(LetGo&) const {}  // before the transaction
   void operator()(HasUnfinished& asked) const { add_has_unfinished(batch, asked); }
-  void operator()(Bury&) const {}  // of a group
+  void operator()(Bury&) const {}  // part of a group
   void operator()(Lanes& lanes) const { add_lanes(batch, lanes); }
-  void operator()(Claim&) const {}  // of a group
+  void operator()(Claim&) const {}  // part of a group
   void operator()(Announce& announce) const { add_announce(batch, announce); }
-  void operator()(Settle&) const {}  // of a group
+  void operator()(Settle&) const {}  // part of a group
   void operator()(Cancel& cancel) const { do_cancel(batch, cancel); }
   void operator()(Find& find) const { add_find(batch, find); }
   void operator()(ReadAnswer& read) const { add_read_answer(batch, read); }
@@ -141,12 +141,12 @@ struct Execution {
   void operator()(Replay& replay) const { do_replay(batch, replay); }
   void operator()(Purge& purge) const { add_purge(batch, purge); }
   void operator()(Sweep& sweep) const { do_sweep(batch, sweep); }
-  void operator()(Totals&) const {}  // beside
+  void operator()(Totals&) const {}  // outside of the transaction
 };
 
-// Keys in transactions of their own, before the batch's: which locks for long, and is flushed. Each
-// has one statement that locks keys, in their order, so that no proxy waits for another one in a
-// circle. They stand if the batch's transaction fails: a second try finds what is its own.
+// Keys have transactions of their own, before the batch's, which holds locks for long and is
+// flushed. Each has one statement that locks keys, in their order, so that proxies cannot deadlock.
+// They stay committed if the batch's transaction fails: a second try finds its own keys.
 void add_keys(PostgresBatch& batch, std::span<Command* const> commands) {
   std::vector<KnowsKey*> taken;
   for (Command* command : commands) {
@@ -188,7 +188,7 @@ void add_commands(PostgresBatch& batch, std::span<Command* const> commands) {
   claims.send(batch);
 }
 
-// One transaction, behind those of keys.
+// One transaction, after those of the keys.
 std::optional<PostgresFailure> PostgresStore::attempt(std::span<Command* const> commands,
                                                       std::vector<Enqueue*>& undecided,
                                                       bool carefully) {
@@ -218,10 +218,10 @@ std::optional<PostgresFailure> PostgresStore::attempt(std::span<Command* const> 
 constexpr std::chrono::milliseconds kShortestPeriod = std::chrono::hours{1};
 constexpr Duration kPeriodsTurnEvery = std::chrono::seconds{10};
 constexpr Duration kHistoryKeptEvery = std::chrono::seconds{60};
-constexpr int kTries = 2;  // after a deadlock or a serialization failure once more
+constexpr int kTries = 2;  // once more after a deadlock or a serialization failure
 
-// In a transaction of its own, since it locks tables that others are at work on. It waits for them
-// for a moment only; if that is not enough, it is tried again later.
+// In a transaction of its own, since it locks tables that others are using. It waits for them only
+// for a moment; if that is not enough, it is tried again later.
 void PostgresStore::turn_periods() {
   const TimePoint now = Clock::now();
   if (now < turn_periods_at_) return;
@@ -235,7 +235,7 @@ void PostgresStore::turn_periods() {
   if (!batch.flush()) connection_.abandon();
 }
 
-// Moves what outlasts its period, a step with each sweep as long as there is some.
+// Moves rows that outlast their period, a batch with each sweep as long as there are any.
 void PostgresStore::keep_history() {
   const TimePoint now = Clock::now();
   if (now < keep_history_at_) return;
@@ -253,7 +253,7 @@ void PostgresStore::keep_history() {
   if (!batch.flush()) connection_.abandon();
 }
 
-// After the transaction: what is not part of one.
+// After the transaction: work that is not part of it.
 void PostgresStore::do_beside(std::span<Command* const> commands) {
   for (Command* const command : commands) {
     if (auto* const totals = std::get_if<Totals>(command)) {
@@ -278,7 +278,7 @@ std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands
     failure = attempt(commands, undecided, carefully);
     if (!failure) break;
     hints_.forget();
-    // Others reach the store where this one only came too late for a key or a lock.
+    // With a conflict or a duplicate the store was reached, so others can reach it too.
     if (!failure->is_conflict && !failure->is_duplicate) hints_.forget_leases();
     connection_.abandon();
     carefully = failure->is_duplicate;
@@ -287,8 +287,8 @@ std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands
   if (failure) return failure->failure;
   do_beside(commands);
   if (undecided.empty()) return std::nullopt;
-  // Their key's job was deleted in between, or another proxy has let the key go: now it is as if it
-  // had never been.
+  // The key's job was deleted in between, or another proxy has released the key: now the key is as
+  // good as unused.
   std::vector<Command> again;
   again.reserve(undecided.size());
   std::vector<Command*> pointers;
@@ -300,7 +300,7 @@ std::optional<Failure> PostgresStore::execute(std::span<Command* const> commands
     connection_.abandon();
     return failed->failure;
   }
-  // A key that comes and goes: its client is to come again, and the rest has been done.
+  // A key that comes and goes: its client has to retry; everything else has been done.
   for (Enqueue* each : still) each->result = Enqueue::Result::in_hand;
   for (std::size_t n = 0; n < undecided.size(); ++n) *undecided[n] = std::get<Enqueue>(again[n]);
   return std::nullopt;

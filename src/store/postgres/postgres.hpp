@@ -1,16 +1,16 @@
-// The store in a PostgreSQL database (12 or later), which several proxies share. One connection a
-// proxy, and one that counts; a batch is one transaction and as a rule one round trip.
+// The store in a PostgreSQL database (12 or later), shared by several proxies. Each proxy has one
+// connection, plus one for counting; a batch is one transaction and usually one round trip.
 //
-// Its connection also listens for what other proxies announce. History is kept in partitions, which
-// proxies create and drop: the database role has to own the tables.
+// The connection also listens for announcements of other proxies. History is kept in partitions,
+// which proxies create and drop: the database role has to own the tables.
 //
-// Leases, due times and expiry go by the database's clock; what execute() is told as `now` is not
-// used. max_pending is held to by counts that other proxies' jobs enter with a delay of a second
+// Leases, due times and expiry use the database's clock; the `now` of execute() is ignored.
+// max_pending is enforced with counts that include other proxies' jobs only after up to a second
 // (postgres_hints.hpp).
 //
-// The URL is libpq's (postgresql://user@host/database?...). Its settings come before those that the
-// store makes: connect_timeout, keepalives, tcp_user_timeout. The tables are in the schema
-// `spillway`, or the first one of a search_path that the URL's options set.
+// The URL is libpq's (postgresql://user@host/database?...). Its settings override those of the
+// store: connect_timeout, keepalives, tcp_user_timeout. The tables are in the schema `spillway`, or
+// the first one of a search_path that the URL's options set.
 #pragma once
 
 #include <string>

@@ -9,13 +9,13 @@
 namespace spillway::store {
 namespace {
 
-// PostgreSQL takes 8000 bytes at most, and fails the transaction for more.
+// PostgreSQL accepts less than 8000 bytes, and fails the transaction for more.
 constexpr std::size_t kLongest = 7000;
 
-// No rank of a lane begins so. By name, since versions may number causes differently.
+// No rank of a lane starts like this. By name, since versions may number causes differently.
 constexpr std::string_view kCancel = "cancel ";
 
-// Up to the next blank, which is taken as well.
+// Parses up to the next blank, which is removed too.
 template <class Number>
 bool take(std::string_view& text, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,5 +1,5 @@
-// What proxies tell each other through LISTEN and NOTIFY: that there are jobs in a lane, or that a
-// job which another one has in hand was cancelled.
+// Messages between proxies through LISTEN and NOTIFY: that there are jobs in a lane, or that a job
+// which another proxy holds was cancelled.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace spillway::store {
 
-// nullopt: it is too long to be told.
+// nullopt: it is too long to be sent.
 std::optional<std::string> announcement(const jobs::Lane& lane);
-// nullopt: another program's, or of another version.
+// nullopt: it is from another program or another version.
 std::optional<jobs::Lane> read_announcement(std::string_view text);
 
 std::string announcement(const AskedCancel& cancel);

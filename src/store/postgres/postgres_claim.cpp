@@ -8,7 +8,7 @@
 namespace spillway::store {
 namespace {
 
-// Of the column.
+// The maximum of the column.
 constexpr std::uint32_t kAnyRecoveries = std::numeric_limits<std::int32_t>::max();
 
 // The columns of a claim.

@@ -11,15 +11,15 @@
 namespace spillway::store {
 namespace {
 
-// Settings of the session. Every statement is meant to go through indices, whatever the statistics
-// of tables that grow and shrink all the time say at the moment, and is planned once.
+// Session settings. Every statement is meant to use indices, whatever the current statistics of the
+// constantly growing and shrinking tables say, and is planned only once.
 //
-// A proxy that stands still between two steps of a transaction has locks, of orders for one. So it
-// loses its session before lock_timeout ends what others wait for them with.
+// A proxy that stops between two steps of a transaction holds locks, for instance of orders. So it
+// loses its session before lock_timeout fails the statements of others that wait for them.
 //
 // None of the first three ends a statement while the server waits for its client to read rows, as
-// of a claim, which keeps its proxy from being condemned. TCP's do: a client that takes nothing for
-// as long has given up itself. On a Unix socket they mean nothing.
+// in a claim, which keeps its proxy from being condemned. TCP's settings do: a client that reads
+// nothing for that long has given up itself. They do nothing on a Unix socket.
 constexpr const char* kSession =
     "SET statement_timeout = '9s'; SET lock_timeout = '5s'; "
     "SET idle_in_transaction_session_timeout = '3s'; "
@@ -30,13 +30,13 @@ constexpr const char* kSession =
     "SET jit = off; SET synchronous_commit = on; SET client_min_messages = error; "
     "SET default_transaction_isolation = 'read committed'";
 
-// Has the server end the statement of a client that has ended. PostgreSQL before 14 does not know
+// Lets the server end the statement of a client that has ended. PostgreSQL before 14 does not know
 // this setting, and a server on a system that cannot detect such an end refuses it.
 constexpr const char* kGoneClient =
     "SELECT set_config('client_connection_check_interval', '1s', false) "
     "WHERE current_setting('client_connection_check_interval', true) IS NOT NULL";
 
-// What the URL leaves open. A peer that is gone is noticed in 10 s.
+// Defaults for settings that the URL does not give. A lost peer is noticed in 10 s.
 constexpr std::array<std::pair<const char*, const char*>, 7> kDefaults{{
     {"connect_timeout", "5"},
     {"keepalives", "1"},
@@ -47,7 +47,7 @@ constexpr std::array<std::pair<const char*, const char*>, 7> kDefaults{{
     {"application_name", "spillway"},
 }};
 
-// An attempt that took longer is not repeated for as long.
+// After a failed attempt that took longer than this, the next one waits for this time.
 constexpr std::chrono::milliseconds kSlowAttempt{1000};
 
 PostgresFailure failure_of(const PGresult* result) {
@@ -89,7 +89,7 @@ std::optional<Failure> PostgresConnection::ensure() {
   return failure;
 }
 
-// A server that has shut down has said so and closed the connection: both are there to be read.
+// A server that has shut down has sent a message and closed the connection: both can be read.
 bool PostgresConnection::is_alive() {
   pollfd ready{PQsocket(connection_.get()), POLLIN, 0};
   while (PQstatus(connection_.get()) == CONNECTION_OK) {
@@ -105,7 +105,7 @@ std::optional<Failure> PostgresConnection::connect() {
     keys.push_back(key);
     values.push_back(value);
   }
-  keys.push_back("dbname");  // a URL here is expanded; what it says replaces what stands before
+  keys.push_back("dbname");  // a URL here is expanded, and overrides the keys before it
   values.push_back(url_.c_str());
   keys.push_back("client_encoding");
   values.push_back("UTF8");
@@ -117,7 +117,7 @@ std::optional<Failure> PostgresConnection::connect() {
 }
 
 std::optional<Failure> PostgresConnection::set_up() {
-  // Notices would go to standard error.
+  // Otherwise notices would go to standard error.
   PQsetNoticeProcessor(
       connection_.get(), [](void*, const char*) {}, nullptr);
   PGresult* const settings = PQexec(connection_.get(), kSession);
@@ -139,7 +139,7 @@ std::optional<Failure> PostgresConnection::set_up() {
   return std::nullopt;
 }
 
-// The name of the channel is that of the statement `announce`.
+// The channel's name is the one in the statement `announce`.
 std::optional<Failure> PostgresConnection::listen() {
   std::unique_ptr<PGresult, decltype(&PQclear)> name(
       PQexec(connection_.get(), "SELECT 'LISTEN spillway_' || md5(current_schema())"), PQclear);
@@ -184,9 +184,9 @@ std::optional<PostgresFailure> PostgresConnection::run(std::span<const PostgresS
   return receive(steps);
 }
 
-// First a message of five bytes: amid a transaction PostgreSQL counts the time until it has the
-// next message whole (idle_in_transaction_session_timeout), and a step with a body may be long on
-// its way.
+// First sends a message of five bytes: within a transaction, PostgreSQL limits the time until it
+// has the whole next message (idle_in_transaction_session_timeout), and a step with a body may take
+// long to arrive.
 bool PostgresConnection::send(std::span<const PostgresStep> steps) {
   if (PQsendFlushRequest(connection_.get()) != 1) return false;
   for (const PostgresStep& step : steps) {
@@ -200,8 +200,8 @@ bool PostgresConnection::send(std::span<const PostgresStep> steps) {
   return PQpipelineSync(connection_.get()) == 1;
 }
 
-// After an error the results of the later steps say only that they were not executed; the sync
-// comes all the same.
+// After an error the results of the later steps only say that they were not executed; the sync
+// still arrives.
 std::optional<PostgresFailure> PostgresConnection::receive(std::span<const PostgresStep> steps) {
   std::optional<PostgresFailure> failure;
   for (const PostgresStep& step : steps) {
@@ -263,7 +263,7 @@ bool PostgresConnection::next_result(PGresult*& result) {
   return false;
 }
 
-// The server may have to be read from before it takes more.
+// The server may need its output to be read before it accepts more.
 bool PostgresConnection::flush() {
   for (;;) {
     const int left_to_send = PQflush(connection_.get());

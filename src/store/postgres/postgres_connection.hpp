@@ -1,8 +1,8 @@
-// One connection to PostgreSQL through libpq: connects when it is used, brings the schema up to
-// date, prepares the statements, and executes steps in pipeline mode: all are sent before the first
-// result is read. Nothing waits longer than kPatience, whatever the server does.
+// One connection to PostgreSQL through libpq: connects on first use, upgrades the schema, prepares
+// the statements, and executes steps in pipeline mode: all are sent before the first result is
+// read. Nothing blocks longer than kPatience, whatever the server does.
 //
-// Prepared statements belong to a session: a pooler between must be in session mode.
+// Prepared statements belong to a session: a connection pooler must be in session mode.
 #pragma once
 
 #include <libpq-fe.h>
@@ -31,31 +31,31 @@ struct PostgresStep {
 
 struct PostgresFailure {
   Failure failure;
-  bool is_conflict = false;   // serialization failure or deadlock: the same again may succeed
+  bool is_conflict = false;   // serialization failure or deadlock: a retry may succeed
   bool is_duplicate = false;  // unique violation
 };
 
-// What the session is set to, as SQL.
+// The session's settings, as SQL.
 std::string_view postgres_session_settings();
 
 class PostgresConnection {
  public:
-  // libpq's URL. Its own settings come before those made here. `listens`: to what other sessions
-  // announce. `patience`: in place of kPatience.
+  // libpq's URL. Its settings override those made here. `listens`: whether to receive announcements
+  // of other sessions. `patience` replaces kPatience.
   explicit PostgresConnection(std::string url, bool listens = true,
                               std::chrono::milliseconds patience = kPatience);
 
-  // Connects if there is no connection, or the server has ended it.
+  // Connects if there is no connection, or if the server has closed it.
   std::optional<Failure> ensure();
-  // After a failure the session is in a transaction that has failed: see abandon().
+  // After a failure the session is in a failed transaction: call abandon().
   std::optional<PostgresFailure> run(std::span<const PostgresStep> steps);
   // Rolls back, or closes the connection if that fails.
   void abandon();
-  // What other sessions have announced since it was asked last. Neither waits nor connects: without
-  // a connection nothing is heard.
+  // Announcements of other sessions since the previous call. Neither blocks nor connects: without a
+  // connection there are none.
   std::vector<std::string> notifications();
-  // Thread-safe: what waits for the server fails within kGlance, now and later. A connection that
-  // is being made is waited for.
+  // Thread-safe: calls that wait for the server fail within kGlance, now and in the future.
+  // Connection set-up in progress is not interrupted.
   void interrupt() { is_interrupted_.store(true); }
   // -1: there is no connection.
   int descriptor() const { return connection_ ? PQsocket(connection_.get()) : -1; }
@@ -78,10 +78,10 @@ class PostgresConnection {
   std::optional<PostgresFailure> receive(std::span<const PostgresStep> steps);
   std::optional<PostgresFailure> receive_sync(std::optional<PostgresFailure> so_far);
   // The next result; null at the end of a statement's results. False: the connection broke, or
-  // kPatience is over.
+  // kPatience has passed.
   bool next_result(PGresult*& result);
   bool flush();
-  // For the socket. False: kPatience is over, or interrupt() was called.
+  // Waits for the socket. False: kPatience has passed, or interrupt() was called.
   bool wait(short events, short& ready) const;
   Failure broken();
 
@@ -91,7 +91,7 @@ class PostgresConnection {
   std::atomic<bool> is_interrupted_{false};
   std::unique_ptr<PGconn, Close> connection_;
   Time deadline_{};
-  Time next_attempt_{};  // after one that took long
+  Time next_attempt_{};  // delayed after one that took long
 };
 
 }  // namespace spillway::store

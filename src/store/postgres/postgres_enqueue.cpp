@@ -1,4 +1,4 @@
-// Enqueue and its like on PostgreSQL: what a batch writes down.
+// Enqueue and similar commands on PostgreSQL.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -69,13 +69,13 @@ bool go_together(const Enqueue& a, const Enqueue& b) {
 
 struct Keyed {
   Enqueue* enqueue;
-  bool is_counted;  // as one that was stored
+  bool is_counted;  // as stored by this batch
 };
 
-// Of look_up_scopes.
+// The results of look_up_scopes.
 struct Found {
   std::map<PostgresUuid, std::pair<jobs::JobId, PostgresUuid>> jobs;
-  std::set<PostgresUuid> in_hand;  // of other proxies
+  std::set<PostgresUuid> in_hand;  // held by other proxies
 
   explicit Found(const PostgresRows& rows) {
     for (int row = 0; row < rows.size(); ++row) {
@@ -104,7 +104,7 @@ void decide(PostgresBatch& batch, const Found& found, const Keyed& keyed) {
     batch.undecided.push_back(&each);
 }
 
-// Whose job stands for each key now.
+// Looks up the job that each key belongs to now.
 void look_up(PostgresBatch& batch, const std::vector<Keyed>& keyed, Epoch asker) {
   PostgresColumn scopes(uuid);
   for (const auto& [each, is_counted] : keyed) scopes.add(each->job.idempotency->scope);
@@ -116,7 +116,7 @@ void look_up(PostgresBatch& batch, const std::vector<Keyed>& keyed, Epoch asker)
             });
 }
 
-// All are written by one statement. Of several with one key, only the first.
+// All are written by one statement. If several have the same key, only the first is written.
 void add_alike(PostgresBatch& batch, std::span<Enqueue* const> alike) {
   JobColumns columns;
   std::vector<Enqueue*> stored;
@@ -149,7 +149,7 @@ void add_alike(PostgresBatch& batch, std::span<Enqueue* const> alike) {
 struct Wanted {
   std::uint64_t jobs = 0;
   std::uint64_t most = 0;
-  bool is_in_share = false;  // one of them
+  bool is_in_share = false;  // at least one of them
 };
 
 void add_count(PostgresBatch& batch, const std::string& route, std::uint64_t most,
@@ -179,17 +179,17 @@ void add_tenants(PostgresBatch& batch, const std::string& route, TimePoint began
             });
 }
 
-// Tenants of the route may have all of their share.
+// Tenants of the route may have reached their share.
 bool is_scarce(const PostgresHints& hints, const std::string& route, const Wanted& want) {
   return want.is_in_share && jobs::is_room_scarce(hints.waiting(route) + want.jobs, want.most);
 }
 
-// What waits, and what is accepted of this batch.
+// Waiting jobs, plus those already accepted from this batch.
 class Room {
  public:
   explicit Room(const PostgresHints& hints) : hints_(hints) {}
 
-  // Takes a place if there is one.
+  // Takes a place if there is one left.
   Enqueue::Result take(const Enqueue& enqueue) {
     const jobs::Lane& lane = enqueue.job.lane;
     std::uint64_t& more = of_routes_[lane.route];
@@ -211,8 +211,8 @@ class Room {
   std::map<std::pair<std::string, TenantId>, std::uint64_t> of_tenants_;
 };
 
-// Keys and ids that are in the store already: those requests are not new, and there is room for
-// them.
+// Keys and ids that are already in the store: those requests are not new, so they need no
+// room.
 struct Known {
   std::set<PostgresUuid> scopes, ids;
 
@@ -242,7 +242,7 @@ void add_known(PostgresBatch& batch, std::span<Enqueue* const> enqueues, Known& 
 
 bool admit(PostgresBatch& batch, std::span<Enqueue* const> enqueues) {
   std::map<std::string, Wanted> wanted;
-  bool has_closed = false;  // to all but duplicates: nothing has to be counted for them
+  bool has_closed = false;  // to all but duplicates: then no counts are needed
   for (Enqueue* each : enqueues) {
     if (each->max_pending == 0) {
       has_closed = true;

@@ -30,7 +30,7 @@ void PostgresHints::claimed(const jobs::Lane& lane, jobs::WallTime last_due) {
   if (found != marks_.end()) found->second.low = std::max(found->second.low, last_due);
 }
 
-// There may be as many lanes as jobs, and each job that is written down appears: no lane is
+// There may be as many lanes as jobs, and this is called for each stored job: so no lane's mark is
 // touched.
 void PostgresHints::appeared(jobs::WallTime due) {
   while (!appeared_.empty() && appeared_.back().due >= due) appeared_.pop_back();
@@ -72,7 +72,7 @@ void PostgresHints::changed(const jobs::Lane& lane, std::int64_t by) {
   Tenants& waiting = found->second.waiting;
   const auto its = waiting.try_emplace(lane.tenant).first;
   its->second += by;
-  if (its->second <= 0) waiting.erase(its);  // no more of them than jobs that wait
+  if (its->second <= 0) waiting.erase(its);  // no more tenants than waiting jobs
 }
 
 bool PostgresHints::needs_tenants(const std::string& route, TimePoint now) const {

@@ -1,18 +1,18 @@
-// What outlasts its period in the PostgreSQL store: a migration of postgres_schema.cpp.
+// Rows that outlast their period in the PostgreSQL store: a migration of postgres_schema.cpp.
 #pragma once
 
 #include <string_view>
 
 namespace spillway::store {
 
-// One job that is kept for long would keep the history of all jobs of its period. So once no more
-// than a quarter of them is left, what is left is moved to period -1, whose rows are deleted one by
-// one, and the period is dropped. Only of jobs that have ended: their rows can be locked, and no
-// other statement has read in which period they are. A purge reads that as it locks them, so it
-// keeps moves out (advisory lock 21).
+// A single job that is kept for long would keep the history of all jobs of its period. So once at
+// most a quarter of them is left, the rest is moved to period -1, whose rows are deleted one by
+// one, and the period is dropped. Only ended jobs are moved: their rows can be locked, and no other
+// statement has read which period they are in. A purge reads it as it locks them, so it excludes
+// moves (advisory lock 21).
 //
-// $1: so many bytes at a time. Answers with how many jobs were moved. Rows in the former period are
-// dropped with it.
+// $1: how many bytes to move at a time. Returns how many jobs were moved. The rows in the former
+// period are dropped with it.
 inline constexpr std::string_view kPostgresKept = R"sql(
 CREATE TABLE kept_content PARTITION OF content FOR VALUES IN (-1);
 CREATE TABLE kept_answer PARTITION OF answer FOR VALUES IN (-1);

@@ -15,7 +15,7 @@ PostgresColumn scopes_of(std::span<KnowsKey* const> group) {
   return scopes;
 }
 
-// Those that are the asker's from now on, but for what turns out to be known.
+// The asker holds these keys from now on, except those that turn out to be known.
 void take(PostgresBatch& batch, const std::vector<KnowsKey*>& takers, Epoch asker) {
   PostgresParameters parameters;
   parameters.add(scopes_of(takers)).add(asker);
@@ -29,7 +29,7 @@ void take(PostgresBatch& batch, const std::vector<KnowsKey*>& takers, Epoch aske
 
 }  // namespace
 
-// First the keys are taken: a job of a proxy that had the key before is seen by what looks up then.
+// Takes the keys first: the look-up then sees any job stored by a proxy that held the key before.
 void add_knows_keys(PostgresBatch& batch, std::span<KnowsKey* const> group) {
   if (group.empty()) return;
   std::vector<KnowsKey*> takers;

@@ -1,4 +1,4 @@
-// The SQL of proxies and their leases, and of what ends with time.
+// The SQL for proxies and their leases, and for everything that expires.
 #include "store/postgres/postgres_statements.hpp"
 
 // Each (SELECT now_ms()) is evaluated once and may bound an index scan; now_ms() itself would be
@@ -6,7 +6,7 @@
 namespace spillway::store {
 namespace {
 
-// $3: its former registration, unless a statement of that is still at work.
+// $3: the proxy's former registration; skipped if a statement of that is still running.
 constexpr std::string_view kJoin = R"sql(
 WITH former AS (
   UPDATE proxy SET is_over = true
@@ -17,9 +17,9 @@ VALUES ($1::bytea, now_ms() + $2::int8, pg_backend_pid(),
 RETURNING epoch, now_ms()
 )sql";
 
-// What is over may have become so by a step of the clock. Once a proxy is condemned it is too late.
-// A row for each part of a cap that another proxy holds; one at least. What they hold is read as it
-// was when the statement began, so before the others can see what this one tells.
+// A lease may be over only because the clock was set forward; once a proxy is condemned, it is too
+// late. One row for each part of a cap that another proxy holds, and at least one. The parts are
+// read as of the statement's start, so before the others can see what this one writes.
 constexpr std::string_view kRenew = R"sql(
 WITH renewed AS (
   UPDATE proxy SET lease_end = now_ms() + $2::int8, rate = $3::int8,
@@ -41,9 +41,9 @@ FROM renewed LEFT JOIN (
 
 constexpr std::string_view kLeave = "DELETE FROM proxy WHERE epoch = $1::int8";
 
-// Once a proxy is condemned it claims nothing: a claim holds a share of its row. So the next
-// statement sees all that it ever leased. $1, $2: which, each with the end of its lease; one that
-// has renewed it since has another end. $3: all whose lease is over.
+// A condemned proxy claims nothing: a claim holds a share lock on its row. So the next statement
+// sees all jobs that it ever leased. $1, $2: the proxies, each with the end of its lease; one that
+// has renewed since has a different end. $3: all whose lease is over.
 constexpr std::string_view kCondemn = R"sql(
 UPDATE proxy SET is_over = true WHERE epoch IN (
   SELECT epoch FROM proxy WHERE NOT is_over AND lease_end <= (SELECT now_ms())
@@ -52,9 +52,9 @@ UPDATE proxy SET is_over = true WHERE epoch IN (
   FOR UPDATE SKIP LOCKED)
 )sql";
 
-// What such a proxy has begun holds locks for as long as it stands still, over a Unix socket for
-// ever: a share of its row, so that it is not condemned, or those of orders. So its session is
-// ended if it is at work. $1 to $3 as for kCondemn. A role may end sessions of its own.
+// A transaction of such a proxy holds locks for as long as the proxy hangs, over a Unix socket for
+// ever: a share lock on its row, which keeps it from being condemned, or locks of orders. So its
+// session is terminated if it is active. $1 to $3 as for kCondemn. A role may end its own sessions.
 constexpr std::string_view kEndSessions = R"sql(
 SELECT count(pg_terminate_backend(a.pid)) FROM proxy p
 JOIN pg_stat_activity a ON a.pid = p.backend AND a.backend_start = p.backend_since
@@ -92,11 +92,11 @@ SELECT number, due, expires, ended, ended + kept, attempts, recoveries, state, c
 FROM gone
 )sql";
 
-// An Idempotency-Key is known for 24 hours after the end of its job ($2), which may be longer than
-// the job is kept: what remains of the job till then is its key, and nothing of what its client has
-// sent. Heads, bodies, answers and
-// attempts go with their period, but not in period -1 (postgres_kept.hpp), where few are forgotten
-// at a time: they may be long.
+// An Idempotency-Key is known for 24 hours after the end of its job ($2), which may be longer
+// than the job is kept: until then only the key remains of the job, and nothing that its
+// client has sent. Heads, bodies, answers and attempts are dropped with their period, except
+// in period -1 (postgres_kept.hpp), where few are forgotten at a time, since they may be
+// long.
 constexpr std::string_view kForget = R"sql(
 WITH moment AS MATERIALIZED (SELECT now_ms() AS at),
 gone AS (
@@ -135,16 +135,16 @@ WITH gone AS (
 DELETE FROM job j USING gone g WHERE j.number = g.number
 )sql";
 
-// Begins a period ($1: they last so long at least) and drops the oldest one that nothing is left
-// of.
+// Begins a period ($1: the minimum duration of each) and drops the oldest one if nothing is left of
+// it.
 constexpr std::string_view kTurnPeriods = "SELECT turn_periods($1::int8)";
 
 constexpr std::string_view kHoldHistory = R"sql(
 SELECT pg_advisory_xact_lock_shared(hashtextextended('spillway ' || current_schema(), 21))
 )sql";
 
-// From lane to lane: each step finds the first job of the next one in the index. They are made as
-// they are read, and no more than $2 of them. $3 to $5: the lane to begin behind.
+// Steps from lane to lane: each step finds the first job of the next lane in the index. The steps
+// run as their rows are read, $2 of them at most. $3 to $5: the lane to start after.
 constexpr std::string_view kLanes = R"sql(
 WITH RECURSIVE lane AS (
   (SELECT rank, route, tenant, due FROM waiting
@@ -162,7 +162,7 @@ constexpr std::string_view kAnnounce = R"sql(
 SELECT pg_notify('spillway_' || md5(current_schema()), lane) FROM unnest($1::text[]) AS i(lane)
 )sql";
 
-// Of a route; at most $2.
+// The waiting jobs of a route; at most $2.
 constexpr std::string_view kCountWaiting = R"sql(
 SELECT count(*) FROM (
   SELECT FROM generate_series(0, 255) AS r(rank) CROSS JOIN LATERAL (
@@ -173,8 +173,8 @@ SELECT count(*) FROM (
   LIMIT $2::int8) AS counted
 )sql";
 
-// Of a route: the $2 tenants of which most jobs wait. By the index of claims, rank by rank; OFFSET
-// keeps the planner from reading the table through instead.
+// For a route: the $2 tenants with the most waiting jobs. Uses the index of claims, rank by rank;
+// OFFSET keeps the planner from scanning the whole table instead.
 constexpr std::string_view kCountTenants = R"sql(
 SELECT tenant, count(*) FROM (
   SELECT free.tenant FROM generate_series(0, 255) AS r(rank) CROSS JOIN LATERAL (
@@ -185,7 +185,7 @@ SELECT tenant, count(*) FROM (
 GROUP BY tenant ORDER BY 2 DESC LIMIT $2::int8
 )sql";
 
-// Rows to decide on. One whose line another transaction has locked is left for the next time.
+// Rows to decide on. A row whose line is locked by another transaction is left for the next time.
 constexpr std::string_view kLineIsFree =
     "(ordered_by IS NULL OR "
     "pg_try_advisory_xact_lock(hashtextextended(route || ordered_by::text, 19)))";

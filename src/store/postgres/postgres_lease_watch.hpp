@@ -1,6 +1,6 @@
-// For how long each proxy's lease has had the same end, by this proxy's own clock. That a lease is
-// over by the database's clock may only mean that this clock was set forward: a proxy that lives
-// renews its lease, and so moves its end.
+// How long each proxy's lease has had the same end, by this proxy's own clock. A lease that is over
+// by the database's clock may only mean that this clock was set forward: a live proxy renews its
+// lease, and so moves its end.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class PostgresLeaseWatch {
     bool operator==(const One&) const = default;
   };
 
-  // All that are registered, as they are at that time.
+  // All registered proxies, as of `at`.
   void see(const std::vector<One>& leases, TimePoint at) {
     std::map<Epoch, Seen> seen;
     for (const One& one : leases) {
@@ -31,7 +31,7 @@ class PostgresLeaseWatch {
     seen_ = std::move(seen);
   }
 
-  // Those that had the same end for so long when they were seen last, whatever their end is.
+  // Proxies whose lease end had not changed for this long when last seen, whatever the end is.
   std::vector<One> silent_for(Duration time, TimePoint at) const {
     std::vector<One> silent;
     for (const auto& [epoch, seen] : seen_) {

@@ -1,4 +1,4 @@
-// Verbs of proxies and their leases on PostgreSQL: Join, Renew, Leave, Release and Sweep.
+// Commands of proxies and their leases on PostgreSQL: Join, Renew, Leave, Release and Sweep.
 #include <optional>
 #include <set>
 #include <utility>
@@ -60,7 +60,7 @@ PostgresBatch::Read read_expiring(std::vector<Expiring>& into) {
   };
 }
 
-// What the held jobs have come to is settled under the epochs that held them.
+// Collects the new states of held jobs, and settles them under the epochs that held them.
 class Settling {
  public:
   void add(const Held& held, const jobs::Progress& progress,
@@ -72,7 +72,7 @@ class Settling {
     settle.attempt = std::move(attempt);
     settles_.push_back(std::move(settle));
   }
-  // To be called once; this has to live until the batch was flushed.
+  // Call it once; this object must live until the batch has been flushed.
   void send(PostgresBatch& batch) {
     std::vector<Settle*> group;
     for (Settle& each : settles_) group.push_back(&each);
@@ -120,7 +120,7 @@ void add_join(PostgresBatch& batch, Join& join) {
     join.epoch = rows.number<Epoch>(0, 0);
     join.now = rows.time(0, 1);
   });
-  batch.add(PostgresStatement::clear_keys);  // reads the table through, so not with each sweep
+  batch.add(PostgresStatement::clear_keys);  // scans the whole table, so not with each sweep
 }
 
 void add_renew(PostgresBatch& batch, Renew& renew) {
@@ -179,7 +179,7 @@ void do_release(PostgresBatch& batch, Release& release) {
 
 namespace {
 
-// Those that are seen to be silent from the next time on.
+// Condemns the proxies found silent so far; later sweeps use what is seen here.
 void add_condemn(PostgresBatch& batch, const Sweep& sweep) {
   PostgresLeaseWatch& leases = batch.hints.leases();
   const auto silent = leases.silent_for(sweep.silence, sweep.at);
@@ -195,7 +195,7 @@ void add_condemn(PostgresBatch& batch, const Sweep& sweep) {
     parameters.add(std::move(epochs)).add(std::move(ends)).add(is_at_once);
     batch.add(statement, std::move(parameters));
   }
-  // As of when they come: what holds this batch up holds up no renewal.
+  // As of their arrival: a delay of this batch has not delayed the renewals.
   const auto see = [&leases, at = sweep.at, asked = Clock::now()](const PostgresRows& rows) {
     std::vector<PostgresLeaseWatch::One> seen;
     for (int row = 0; row < rows.size(); ++row)
@@ -228,7 +228,7 @@ void do_sweep(PostgresBatch& batch, Sweep& sweep) {
   settling.send(batch);
   expire(batch, expiring, sweep);
   batch.add(PostgresStatement::forget_proxies);
-  // Counting a long queue anew takes longer than to take in thousands of jobs.
+  // Recounting a long queue takes longer than accepting thousands of jobs.
   if (!orphans.empty() || !expiring.empty()) batch.hints.forget_counts();
   sweep.has_more = orphans.size() >= sweep.limit || expiring.size() >= sweep.limit ||
                    sweep.forgotten >= sweep.limit;

@@ -60,7 +60,7 @@ std::string quoted(const std::string& name) {
   return text + '"';
 }
 
-// The first schema of a search_path that the URL has set; else our own.
+// The first schema of a search_path set in the URL; otherwise Spillway's own.
 std::string schema_name(Migration& migration) {
   const std::string path = migration.ask(
       "SELECT trim(both ' \"' from split_part(setting, ',', 1)) FROM pg_settings "
@@ -68,7 +68,7 @@ std::string schema_name(Migration& migration) {
   return path.empty() ? std::string(kPostgresSchema) : path;
 }
 
-// Under the lock.
+// Called with the lock held.
 void bring_up_to_date(Migration& migration, const std::string& schema) {
   const auto migrations = postgres_migrations();
   if (migration.ask("SELECT to_regnamespace($1)", schema).empty()) {
@@ -107,7 +107,7 @@ std::optional<Failure> migrate_postgres(PGconn* connection) {
   Migration migration(connection);
   const std::string schema = quoted(schema_name(migration));
   migration.ask("SET search_path TO " + schema);
-  // The common case, which takes no lock and needs no right to create anything.
+  // The common case, which takes no lock and needs no permission to create anything.
   const bool exists = migration.ask("SELECT to_regclass($1)", schema + ".version") != "";
   if (migration.failed()) return migration.failure();
   if (exists) {
@@ -115,7 +115,7 @@ std::optional<Failure> migrate_postgres(PGconn* connection) {
     if (version == std::to_string(postgres_migrations().size())) return migration.failure();
   }
   migration.ask("BEGIN");
-  migration.ask("SET LOCAL statement_timeout = 0");  // there may be much to write anew
+  migration.ask("SET LOCAL statement_timeout = 0");  // many rows may have to be rewritten
   migration.ask("SELECT pg_advisory_xact_lock(hashtextextended('spillway ' || $1, 19))", schema);
   bring_up_to_date(migration, schema);
   const std::optional<Failure> failure = migration.failure();

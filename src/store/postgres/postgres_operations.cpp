@@ -1,4 +1,4 @@
-// Verbs of the operator that change jobs, on PostgreSQL: Cancel, Replay and Purge.
+// The operator's commands that change jobs, on PostgreSQL: Cancel, Replay and Purge.
 #include "jobs/life.hpp"
 #include "store/postgres/postgres_batch.hpp"
 
@@ -32,7 +32,7 @@ Dead dead_job(const PostgresRows& rows, int row) {
   return dead;
 }
 
-// In their order of acceptance, `spacing` apart, the first after `delay`.
+// In their order of acceptance, `spacing` apart, the first one after `delay`.
 void add_replays(PostgresBatch& batch, const std::vector<Dead>& dead, Replay& replay) {
   PostgresColumn number(int8), state(int2), due(int8), attempts(int4), recoveries(int4),
       cause(int2);
@@ -116,7 +116,7 @@ void do_cancel(PostgresBatch& batch, Cancel& cancel) {
   cancel.is_done = false;
   PostgresParameters parameters;
   parameters.add(cancel.id.bytes);
-  // First the row is locked: then it is as the next statement reads it.
+  // The row is locked first, so that it does not change before the next statement reads it.
   batch.add(PostgresStatement::pick_waiting, std::move(parameters), [&](const PostgresRows& rows) {
     ending.reset();
     if (rows.size() == 0) return;

@@ -1,4 +1,4 @@
-// The SQL of what waits: Enqueue, Lanes, Claim, Settle, Replay.
+// The SQL for waiting jobs: Enqueue, Lanes, Claim, Settle, Replay.
 #include "store/postgres/postgres_statements.hpp"
 
 // Each (SELECT now_ms()) is evaluated once and may bound an index scan; now_ms() itself would be
@@ -6,9 +6,9 @@
 namespace spillway::store {
 namespace {
 
-// Who adds to a line, or ends a job in it, has its lock till the end of the transaction. It comes
-// before all else, in the same order everywhere, so that later statements see what the last holder
-// has committed, and two holders do not wait for each other. $1, $2: lines; $3: ids of leased jobs;
+// A transaction that adds to a line, or ends a job in it, holds the line's lock until its end. The
+// locks are taken first, in the same order everywhere, so that later statements see what the
+// previous holder committed, and holders cannot deadlock. $1, $2: lines; $3: ids of leased jobs;
 // $4: ids of other jobs.
 constexpr std::string_view kLockLines = R"sql(
 SELECT count(pg_advisory_xact_lock(key)) FROM (
@@ -23,12 +23,12 @@ SELECT count(pg_advisory_xact_lock(key)) FROM (
   ORDER BY key) AS keys
 )sql";
 
-// Its index is walked in the order of the keys, whatever that of the array is.
+// The index is walked in the order of the keys, whatever the order of the array.
 constexpr std::string_view kLetGoKeys =
     "DELETE FROM key_in_hand WHERE scope = ANY ($1::uuid[]) AND epoch = $2::int8";
 
-// Answers with those that the asker has now. In the order in which kLetGoKeys locks them, too. Its
-// own it may have since a statement whose end it does not know.
+// Returns the keys that the asker now holds. Locks in the same order as kLetGoKeys. It may already
+// hold some, from a statement whose outcome it does not know.
 constexpr std::string_view kTakeKeys = R"sql(
 INSERT INTO key_in_hand AS k (scope, epoch)
 SELECT i.scope, $2::int8 FROM (SELECT DISTINCT scope FROM unnest($1::uuid[]) AS u(scope)) AS i
@@ -39,16 +39,16 @@ ON CONFLICT (scope) DO UPDATE SET epoch = excluded.epoch
 RETURNING scope
 )sql";
 
-// In the order of the table, so it waits for none that is being taken.
+// In table order; skips keys that are being taken, so it never waits.
 constexpr std::string_view kClearKeys = R"sql(
 DELETE FROM key_in_hand WHERE scope IN (
   SELECT k.scope FROM key_in_hand k
   WHERE NOT EXISTS (SELECT FROM proxy p WHERE p.epoch = k.epoch) FOR UPDATE SKIP LOCKED)
 )sql";
 
-// $1 to $16: the columns of the batch. A key or an id that is there already: quickly, that it was
-// there when the statement began is looked up, and a unique violation says that it has come since;
-// carefully, the insertion itself sees it, which costs a lock for each row.
+// $1 to $16: the columns of the batch. A key or an id that exists already: quickly, it is looked up
+// as of the statement's start, and a unique violation means that it was added since; carefully, the
+// insertion itself detects it, which costs a lock for each row.
 constexpr std::string_view kStored = R"sql(
 WITH fresh AS MATERIALIZED (
   SELECT nextval('numbers') AS number, (SELECT max(p.number) FROM period p) AS period, i.*
@@ -67,7 +67,7 @@ constexpr std::string_view kQuickly = R"sql(
 constexpr std::string_view kCarefully = R"sql(
   ON CONFLICT DO NOTHING
 )sql";
-// What nothing refers to, since there was a conflict, is dropped with its period.
+// Contents that no job refers to because of a conflict are dropped with their period.
 constexpr std::string_view kInto = R"sql(
 ), contents AS (
   INSERT INTO content (period, number, head, body) SELECT period, number, head, body FROM fresh),
@@ -81,7 +81,7 @@ constexpr std::string_view kAsStored = R"sql(
   RETURNING number, period, id, rank, route, tenant, accepted, expires, kept, ordered_by)
 )sql";
 
-// A proxy's clock may be ahead: its jobs are due all the same.
+// A proxy's clock may be ahead: its jobs are due immediately all the same.
 constexpr std::string_view kEnqueue = R"sql(
 INSERT INTO waiting (number, id, rank, route, tenant, due, expires, kept, state, attempts,
                      recoveries, cause, is_blocked, period)
@@ -111,7 +111,7 @@ FROM stored s JOIN unnest($1::uuid[], $17::int2[]) AS i(id, cause) ON i.id = s.i
   CROSS JOIN (SELECT now_ms() AS at) AS t
 )sql";
 
-// Without an id: it is in the hand of another proxy than $3.
+// A row without id: another proxy than $3 holds the key.
 constexpr std::string_view kLookUpScopes = R"sql(
 SELECT j.scope, j.id, j.fingerprint FROM unnest($1::uuid[]) AS i(scope)
 JOIN job j ON j.scope = i.scope
@@ -128,16 +128,16 @@ SELECT EXISTS (SELECT FROM line l WHERE l.ordered_by = $1::uuid AND l.route = $2
                AND NOT l.is_over)
 )sql";
 
-// $2 to $7: of each lane what it is called, a low watermark of due (so that the rows that were
-// claimed before, and which a long transaction keeps from being vacuumed, are not read again), how
-// many jobs it is asked for, and how often these may have been recovered. $8: the part of
-// each lane of kStepBytes; bodies are added up in the order in which the rows come, without another
-// sort. No lane twice: a second scan skips what the first one has found only if that was deleted
-// before it began.
+// $2 to $7: for each lane its name, a low watermark of due (so that the rows claimed
+// before, which a long transaction keeps from being vacuumed, are not read again), how many
+// jobs to claim, and the most recoveries that they may have. $8: each lane's part of
+// kStepBytes; body sizes are summed in the order of the rows, without another sort. No lane
+// twice: a second scan skips rows found by the first only if they were deleted before it
+// began.
 //
-// To tell of jobs that were left for their recoveries costs another scan, no further than the first
-// one has read: a row without id says of a lane in which there are some what the fewest recoveries
-// of these are, and when the first of them is due.
+// To report jobs skipped for their recoveries, another scan is needed, no further than the first
+// one has read: a row without id gives, for a lane with such jobs, their fewest recoveries, and
+// when the first of them is due.
 constexpr std::string_view kPick = R"sql(
 WITH me AS (SELECT epoch FROM proxy WHERE epoch = $1::int8 AND NOT is_over
               AND lease_end > (SELECT now_ms()) FOR SHARE),
@@ -190,10 +190,10 @@ constexpr std::string_view kAsDue = R"sql(
 ORDER BY place, due, number
 )sql";
 
-// A job that was leased is the first of its line, and stays it while it waits for its next attempt.
+// A leased job is the first of its line, and stays first while it waits for its next attempt.
 //
-// $3 to $8: the progress. $9 to $12: the answer, its status null for none. $13 to $18: the attempt,
-// its number null for none.
+// $3 to $8: the progress. $9 to $12: the answer, with a null status for none. $13 to $18: the
+// attempt, with a null number for none.
 constexpr std::string_view kSettle = R"sql(
 WITH gone AS (
   DELETE FROM leased l USING unnest($1::uuid[], $2::int8[], $3::int2[], $4::int8[], $5::int4[],
@@ -235,8 +235,8 @@ ended_now AS (
 SELECT id, route, tenant FROM gone
 )sql";
 
-// Lets the next of each line be claimed from which this transaction has ended a job. Other
-// transactions' ended rows cannot be seen here: they delete them before they commit.
+// In each line in which this transaction has ended a job, makes the next job claimable. Other
+// transactions' is_over rows cannot be seen here: they delete them before they commit.
 constexpr std::string_view kAdvanceLines = R"sql(
 WITH left_line AS (DELETE FROM line WHERE is_over RETURNING ordered_by, route),
 first AS (

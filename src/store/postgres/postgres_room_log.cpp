@@ -1,6 +1,6 @@
 // The log of waiting rooms in PostgreSQL. A row is written by one statement that commits by itself:
-// it takes the room's next number, whose row lock is what orders proxies, and is gone with the
-// commit. So a proxy that is stopped, or cut off, holds nothing that others wait for.
+// it takes the room's next number, and that row's lock, which orders the proxies, is released with
+// the commit. So a proxy that hangs, or is disconnected, holds nothing that others wait for.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -14,7 +14,7 @@
 namespace spillway::store {
 namespace {
 
-// Visitors wait for it.
+// Short, because visitors wait for the result.
 constexpr std::chrono::milliseconds kRoomPatience{2'000};
 
 std::string_view as_bytes(const VisitorSecret& secret) {
@@ -73,7 +73,7 @@ std::optional<Failure> PostgresRoomLog::run(std::span<const PostgresStep> steps)
   return std::nullopt;
 }
 
-// Of two that come first one sees nothing, and then the other one's.
+// If two proxies come first together, one sees no row at first, and the other's on its second try.
 std::optional<Failure> PostgresRoomLog::agree_on(const VisitorSecret& first,
                                                  waiting::TokenSecrets& agreed) {
   std::optional<waiting::TokenSecrets> known;
@@ -135,8 +135,8 @@ std::optional<Failure> PostgresRoomLog::forget_former() {
   return run(steps);
 }
 
-// In two transactions: while a long answer is read by a proxy that stands still, the first one has
-// let go of the room.
+// In two transactions: a proxy that hangs while it reads a long result has already released the
+// room in the first.
 std::optional<Failure> PostgresRoomLog::take(RoomTurn& turn) {
   turn.written = 0;
   turn.rows.clear();

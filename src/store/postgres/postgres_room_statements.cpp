@@ -1,11 +1,11 @@
-// The SQL of the log of a waiting room and its snapshots.
+// The SQL for the log of a waiting room and its snapshots.
 #include "store/postgres/postgres_statements.hpp"
 
 namespace spillway::store {
 namespace {
 
-// $1: the room, $2: the entry. The update waits for the proxy that holds the row, then reads the
-// clock.
+// $1: the room, $2: the entry. The update first waits for a proxy that holds the row, then reads
+// the clock.
 constexpr std::string_view kWrite = R"sql(
 WITH turn AS (
   INSERT INTO room AS r (name, number, time) VALUES ($1::text, 1, now_ms())
@@ -16,7 +16,7 @@ INSERT INTO room_row (room, number, time, entry)
 SELECT $1::text, number, time, $2::bytea FROM turn RETURNING number, time
 )sql";
 
-// $1: the room, $2: behind this row, $3: so many. Below a row that is to be seen all are.
+// $1: the room, $2: rows after this one, $3: how many. If a row is visible, all before it are.
 constexpr std::string_view kRows = R"sql(
 SELECT number, time, entry FROM room_row WHERE room = $1 AND number > $2::int8
 ORDER BY number LIMIT $3::int8
@@ -26,8 +26,8 @@ constexpr std::string_view kSnapshot = R"sql(
 SELECT number, state FROM room_snapshot WHERE room = $1
 )sql";
 
-// $1: the room, $2: the last row in it, $3: the state. That row stays, so that a proxy that is
-// behind finds a gap. At most 20,000 rows are deleted at a time.
+// $1: the room, $2: the last row included, $3: the state. That row is kept, so that a proxy that is
+// behind detects a gap. At most 20,000 rows are deleted at a time.
 constexpr std::string_view kKeep = R"sql(
 WITH kept AS (
   INSERT INTO room_snapshot AS s (room, number, state) VALUES ($1, $2, $3)
@@ -50,7 +50,7 @@ constexpr std::string_view kSecrets = R"sql(
 SELECT number, secret, since, lasting, former FROM room_secret
 )sql";
 
-// $1: the new one, $2: at once, $3: announced for so long, $4: how long a former one is accepted.
+// $1: the new secret, $2: at once, $3: time to announce it, $4: how long the former is accepted.
 constexpr std::string_view kReplace = R"sql(
 UPDATE room_secret SET number = number + 1, secret = $1::bytea,
   since = now_ms() + CASE WHEN $2::bool THEN 0 ELSE $3::int8 END,
@@ -67,8 +67,8 @@ UPDATE room_secret SET number = $1::int8, secret = $2::bytea, since = $3::int8, 
 WHERE number < $1::int8
 )sql";
 
-// $1: names that are left, $2: for so long no row was written. The row of `room` is locked first,
-// as by who writes one.
+// $1: names to keep, $2: the minimum time without a new row. The row in `room` is locked first, as
+// in kWrite.
 constexpr std::string_view kForgetRooms = R"sql(
 WITH gone AS (
   DELETE FROM room WHERE time < now_ms() - $2::int8 AND name <> ALL ($1::text[]) RETURNING name),
@@ -76,7 +76,7 @@ rows AS (DELETE FROM room_row r USING gone WHERE r.room = gone.name)
 DELETE FROM room_snapshot s USING gone WHERE s.room = gone.name
 )sql";
 
-// $1: how long a former one is accepted.
+// $1: how long a former secret is accepted.
 constexpr std::string_view kForgetFormer = R"sql(
 UPDATE room_secret SET former = NULL WHERE former IS NOT NULL AND since + $1::int8 <= now_ms()
 )sql";

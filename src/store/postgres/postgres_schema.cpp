@@ -7,20 +7,20 @@
 namespace spillway::store {
 namespace {
 
-// Times are milliseconds since 1970. Texts that clients send are bytea, since they may hold any
-// byte. Bodies are not compressed: that costs more than the disk.
+// Times are milliseconds since 1970. Texts sent by clients are bytea, since they may contain any
+// byte. Bodies are not compressed: that would cost more than the disk space.
 //
-// key_mark  of the key that heads and bodies are sealed with
+// key_mark  of the key with which heads and bodies are encrypted
 // number    the order of acceptance
 // kept      how long after its end
 // state     as jobs::JobState
-// line      the unfinished jobs that have an order: one of each line may be claimed or is leased,
-//           the others are blocked. When it ends, its row is over, until the same transaction has
-//           let on the first of the others
+// line      the unfinished jobs with an order: in each line one may be claimed or is leased, the
+//           others are blocked. When it ends, its row is over, until the same transaction has
+//           unblocked the first of the others
 // forget    when an ended job is deleted
-// remnant   jobs that are forgotten but for their Idempotency-Key: they have no state
+// remnant   forgotten jobs of which only the Idempotency-Key remains: they have no state
 //
-// waiting and leased are small and change all the time: they are vacuumed by number of dead rows,
+// waiting and leased are small and change constantly: they are vacuumed by the number of dead rows,
 // without delay.
 constexpr std::string_view kFirst = R"sql(
 CREATE FUNCTION now_ms() RETURNS bigint LANGUAGE sql VOLATILE
@@ -151,16 +151,16 @@ CREATE TABLE attempt (
 );
 )sql";
 
-// History stands apart from jobs, in partitions by the period in which a job was accepted: its head
-// and body, answer and attempts. They are dropped whole once the last job of the period is
-// forgotten; of a forgotten job only narrow rows are deleted. Ids and keys have to be unique over
-// all periods, so they stay in one table.
+// History is separate from jobs, in partitions by the period in which a job was accepted: its head
+// and body, answer and attempts. Partitions are dropped whole once the last job of the period is
+// forgotten; for a single forgotten job only narrow rows are deleted. Ids and keys must be unique
+// over all periods, so they are in one table.
 //
-// numbers  may have gaps: a request whose key is known already takes one
-// first    of the numbers of its jobs; the next period's is behind its last one. That is exact:
-//          while a partition is made its table is locked, so no job is being written down
+// numbers  may have gaps: a request whose key is already known uses one up
+// first    of the numbers of its jobs; the next period starts after its last one. That is exact:
+//          while a partition is created its table is locked, so no job is being stored
 //
-// What there is becomes period 0 where it lies; only the narrow columns are written anew.
+// Existing data becomes period 0 in place; only the narrow columns are rewritten.
 constexpr std::string_view kHistory = R"sql(
 CREATE TABLE period (
   number integer PRIMARY KEY,
@@ -284,16 +284,16 @@ BEGIN
 END $$;
 )sql";
 
-// rate  at which the proxy ends jobs, as it has told last; as store::Renew
+// rate  at which the proxy ends jobs, as of its last Renew (store::Renew)
 constexpr std::string_view kRates = R"sql(
 ALTER TABLE proxy ADD COLUMN rate bigint NOT NULL DEFAULT 0;
 )sql";
 
 // Waiting rooms of several proxies.
 //
-// room           its last row's number and time: the proxy that updates it writes the next row
-// room_row       what was written; those below a snapshot are deleted
-// room_secret    what visitors' tokens are signed with
+// room           its last row's number and time; its lock orders the writers of rows
+// room_row       the entries; rows covered by a snapshot are deleted
+// room_secret    the key that signs visitors' tokens
 constexpr std::string_view kRooms = R"sql(
 CREATE TABLE room (
   name text COLLATE "C" PRIMARY KEY,
@@ -323,7 +323,7 @@ CREATE TABLE room_secret (
 );
 )sql";
 
-// A secret can be replaced; waiting::TokenSecrets says what they are.
+// A secret can be replaced; waiting::TokenSecrets defines the columns.
 constexpr std::string_view kRoomSecrets = R"sql(
 ALTER TABLE room_secret
   ADD COLUMN number integer NOT NULL DEFAULT 1,
@@ -333,14 +333,14 @@ ALTER TABLE room_secret
 UPDATE room_secret SET lasting = secret;
 )sql";
 
-// backend        the process of the server that has done its last Join or Renew
-// backend_since  tells it from a later one of that number
+// backend        the server process that executed its last Join or Renew
+// backend_since  distinguishes it from a later process with that number
 constexpr std::string_view kBackends = R"sql(
 ALTER TABLE proxy ADD COLUMN backend integer, ADD COLUMN backend_since timestamptz;
 )sql";
 
-// What each proxy holds of the caps of routes (jobs::CapShares): the same places of four arrays are
-// one part. renewal: Renew's number.
+// How much each proxy holds of the routes' caps (jobs::CapShares): equal indices of the four arrays
+// form one part. renewal: the number in Renew.
 constexpr std::string_view kCaps = R"sql(
 ALTER TABLE proxy
   ADD COLUMN cap_route text[] NOT NULL DEFAULT '{}',
@@ -351,7 +351,7 @@ ALTER TABLE proxy
 )sql";
 
 // Idempotency-Keys of requests that are answered live (store::KnowsKey). Rows of proxies that have
-// ended count for nothing. Unlogged: nothing is flushed to the disk for them.
+// ended are ignored. Unlogged: nothing is flushed to disk for them.
 constexpr std::string_view kKeysInHand = R"sql(
 CREATE UNLOGGED TABLE key_in_hand (
   scope uuid PRIMARY KEY,

@@ -1,4 +1,4 @@
-// Settle on PostgreSQL: how attempts of jobs have ended.
+// Settle on PostgreSQL: records how attempts of jobs have ended.
 #include <map>
 
 #include "store/postgres/postgres_batch.hpp"

@@ -1,5 +1,5 @@
-// The prepared statements of the PostgreSQL store. What is repeated often is one statement for a
-// whole batch, its columns as arrays.
+// The prepared statements of the PostgreSQL store. Frequent commands have one statement for a whole
+// batch, with its columns as arrays.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ enum class PostgresStatement : std::uint8_t {
   renew,
   leave,
   condemn,         // proxies whose lease is over
-  end_sessions,    // of those proxies, and of those that could not be condemned
-  see_leases,      // of the others
-  forget_proxies,  // those of them that hold no job any more
+  end_sessions,    // of those proxies, and of others that could not be condemned
+  see_leases,      // of the other proxies
+  forget_proxies,  // condemned proxies that hold no jobs any more
   lock_lines,
   enqueue,
   enqueue_ordered,
@@ -27,7 +27,7 @@ enum class PostgresStatement : std::uint8_t {
   bury,
   let_go_keys,
   take_keys,
-  clear_keys,  // of proxies that are gone
+  clear_keys,  // of proxies that have ended
   look_up_scopes,
   look_up_line,
   claim,
@@ -37,13 +37,13 @@ enum class PostgresStatement : std::uint8_t {
   end_waiting,
   pick_waiting,  // one job, by its id
   pick_expired,
-  pick_held,     // by a proxy
-  pick_orphans,  // held by a proxy that is over
+  pick_held,     // held by a given proxy
+  pick_orphans,  // held by a condemned proxy
   forget,
   forget_keys,
   turn_periods,
   keep_history,
-  hold_history,  // nothing of it is moved till the end of the transaction
+  hold_history,  // nothing of it is moved until the end of the transaction
   lanes,
   announce,
   count_waiting,
@@ -86,17 +86,17 @@ struct PostgresStatementText {
   std::string text;
 };
 
-// What moves jobs; what watches over them; what is read or done for clients and operators.
+// Statements that move jobs; that monitor leases; that serve clients and operators.
 std::vector<PostgresStatementText> postgres_queue_statements();
 std::vector<PostgresStatementText> postgres_lease_statements();
 std::vector<PostgresStatementText> postgres_view_statements();
-// Of waiting rooms.
+// For waiting rooms.
 std::vector<PostgresStatementText> postgres_room_statements();
 
-// All of them; each statement stands there once.
+// All of them, each exactly once.
 std::vector<PostgresStatementText> postgres_statements();
 
-// What it is prepared as.
+// The name under which it is prepared.
 std::string prepared_name(PostgresStatement statement);
 
 }  // namespace spillway::store

@@ -71,7 +71,7 @@ void PostgresTotals::work() {
   }
 }
 
-// Of a failure the store's own connection tells; the figures stay as they were.
+// The store's own connection reports a failure; here the previous figures are kept.
 bool PostgresTotals::count(Totals& totals) {
   if (connection_.ensure()) return false;
   const std::array<PostgresStep, 2> steps{{

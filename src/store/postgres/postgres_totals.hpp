@@ -1,6 +1,6 @@
-// How many jobs there are in a PostgreSQL store. Counting takes as long as there are jobs (10^6:
-// some 200 ms), so it is done on a connection and a thread of its own: what is written down does
-// not wait for it. It is at work for a twentieth of the time at most.
+// The number of jobs in a PostgreSQL store. Counting takes time in proportion to the jobs (10^6:
+// some 200 ms), so it has a connection and a thread of its own, and does not delay commands. It
+// runs for at most a twentieth of the time.
 #pragma once
 
 #include <condition_variable>
@@ -22,24 +22,24 @@ class PostgresTotals {
   PostgresTotals(const PostgresTotals&) = delete;
   PostgresTotals& operator=(const PostgresTotals&) = delete;
 
-  // What was counted last, after which it is counted anew; before the first time nothing. Waits for
-  // that for `patience`, if it is not 0.
+  // The last count, and starts a new one; before the first one it is empty. If `patience` is not 0,
+  // waits that long for the new one.
   Totals latest(std::chrono::milliseconds patience);
 
-  static constexpr int kRest = 20;  // times what it took
+  static constexpr int kRest = 20;  // times the duration of the count
 
  private:
   void work();
   bool count(Totals& totals);
 
-  PostgresConnection connection_;  // the thread's own, but for interrupt()
-  std::mutex mutex_;               // of these:
+  PostgresConnection connection_;  // only used by the thread, except interrupt()
+  std::mutex mutex_;               // guards these:
   std::condition_variable changed_;
   Totals latest_;
   std::uint64_t asked_ = 0, counted_ = 0;
   TimePoint rests_until_{};
   bool is_over_ = false;
-  std::thread thread_;  // from the first question on
+  std::thread thread_;  // started by the first call of latest()
 };
 
 }  // namespace spillway::store

@@ -1,11 +1,11 @@
-// The SQL of what looks at jobs, and of what purges them.
+// The SQL for reading jobs, and for purging them.
 #include <string_view>
 
 #include "base/ids.hpp"
 #include "store/postgres/postgres_statements.hpp"
 
-// Lists have a statement for each table that they may start from, so that none reads more rows than
-// it has to: there is one plan a statement, whichever parameters are null.
+// Lists have one statement for each table that they may start from, so that none reads more rows
+// than necessary: a statement has one plan, whichever parameters are null.
 namespace spillway::store {
 namespace {
 
@@ -28,7 +28,7 @@ FROM waiting w JOIN job j ON j.number = w.number LEFT JOIN leased l ON false
   LEFT JOIN ended e ON false
 )sql";
 
-// The few jobs that are leased, and what belongs to each.
+// The few leased jobs, joined with their other columns.
 constexpr std::string_view kFromLeased = R"sql(
 FROM (SELECT * FROM leased WHERE epoch > 0 OFFSET 0) AS l JOIN job j ON j.number = l.number
   LEFT JOIN waiting w ON false
@@ -40,7 +40,7 @@ FROM ended e JOIN job j ON j.number = e.number LEFT JOIN waiting w ON false
   LEFT JOIN leased l ON false
 )sql";
 
-// $1 to $8, as PostgresStore adds a Filter.
+// $1 to $8, as added by add_filter().
 constexpr std::string_view kFilter = R"sql(
 WHERE coalesce(w.state, CASE WHEN l.id IS NOT NULL THEN 1::int2 END, e.state)
         = coalesce($1::int2, w.state, CASE WHEN l.id IS NOT NULL THEN 1::int2 END, e.state)
@@ -53,7 +53,7 @@ WHERE coalesce(w.state, CASE WHEN l.id IS NOT NULL THEN 1::int2 END, e.state)
 constexpr std::string_view kIsDead = " AND e.state IN (4, 5) ";
 constexpr std::string_view kIsOne = " AND j.id = $8::uuid ";
 
-// Found by its id.
+// A single ended job, found by its id.
 constexpr std::string_view kIsOneEnded =
     " AND e.number = (SELECT o.number FROM job o WHERE o.id = $8::uuid) ";
 
@@ -76,11 +76,11 @@ std::string pick_dead_text(std::string_view which) {
                      "j.ordered_by IS NOT NULL, now_ms()");
 }
 
-// Looks at the next $13 ended jobs behind number $12, picks 1000 at most of those that the filter
-// includes, and deletes as many as make $14 bytes. $9: as many at most. $10: a dry run, which
-// counts those that were picked. $11: how long an Idempotency-Key outlives its job, if the job
-// would not have been kept longer. Answers with how many, and behind which number to go on. OFFSET
-// keeps the planner from reading other jobs than these.
+// Examines the next $13 ended jobs after number $12, picks at most 1000 of those that match the
+// filter, and deletes as many as have $14 bytes. $9: the maximum. $10: a dry run, which counts
+// those picked. $11: how long an Idempotency-Key outlives its job, unless the job would have been
+// kept longer. Returns how many, and the number after which to continue. OFFSET keeps the planner
+// from reading other jobs than these.
 constexpr std::string_view kPurgeFrom = R"sql(
 FROM ended e CROSS JOIN LATERAL (SELECT * FROM job k WHERE k.number = e.number OFFSET 0) AS j
   LEFT JOIN waiting w ON false LEFT JOIN leased l ON false
@@ -112,7 +112,7 @@ SELECT count(*) FILTER (WHERE fits),
 FROM sized
 )sql";
 
-// `among`: which of the ended jobs are looked at, as b.
+// `among`: which ended jobs (as b) are examined.
 std::string purge_text(std::string_view which, std::string_view among) {
   std::string text = "WITH bound AS MATERIALIZED (SELECT b.number FROM ended b WHERE ";
   text.append(among).append(" AND b.number > $12::int8 ORDER BY b.number OFFSET $13::int8 - 1");
@@ -122,7 +122,7 @@ std::string purge_text(std::string_view which, std::string_view among) {
   return text.append(kPurgeFrom).append(kFilter).append(which).append(kPurge);
 }
 
-// How many of its lane come first, itself included; $2 at most.
+// The number of jobs up to it in its lane, itself included; at most $2.
 constexpr std::string_view kPosition = R"sql(
 SELECT count(*) FROM (
   SELECT FROM waiting me JOIN waiting w ON w.rank = me.rank AND w.route = me.route
@@ -143,8 +143,8 @@ SELECT counted, began, ended, cause, status, detail FROM (
 ORDER BY place
 )sql";
 
-// $1 to $6: numbers and progress. $7: the time to live. A job whose line has others waits for the
-// one that may run now, and then goes first.
+// $1 to $6: numbers and progress. $7: the time to live. If the job's line has others, it waits for
+// the one that may run now, and goes next.
 constexpr std::string_view kReplay = R"sql(
 WITH gone AS (
   DELETE FROM ended e USING unnest($1::int8[], $2::int2[], $3::int8[], $4::int4[], $5::int4[],
@@ -167,8 +167,8 @@ SELECT j.number, j.id, j.rank, j.route, j.tenant, g.due, now_ms() + $7::int8, j.
 FROM gone g JOIN job j ON j.number = g.number
 )sql";
 
-// State 7 stands for the due time of the first claimable job, 8 for when the first of all dead and
-// expired ones was accepted.
+// State 7 is used for the due time of the first claimable job, 8 for when the first of all dead and
+// expired jobs was accepted.
 constexpr std::string_view kTotals = R"sql(
 WITH RECURSIVE lane AS (
   (SELECT rank, route, tenant, due FROM waiting WHERE NOT is_blocked
@@ -187,8 +187,8 @@ UNION ALL SELECT e.route, 8::int2, j.accepted
   JOIN job j ON j.number = e.number AND j.period = e.period
 )sql";
 
-// And how many dead rows claims may have to read past. Another role may read that, too; which
-// transaction keeps them it may not.
+// Also how many dead rows claims may have to read past. Any role may read that; which transaction
+// keeps them, it may not.
 constexpr std::string_view kSizes = R"sql(
 SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::int8,
   (SELECT coalesce(sum(n_dead_tup), 0)::int8 FROM pg_stat_user_tables
@@ -196,7 +196,7 @@ SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::int8,
 FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
 )sql";
 
-// No row: there are jobs that were written with another key.
+// No row: there are jobs written with another key.
 constexpr std::string_view kKeepMark = R"sql(
 INSERT INTO settings (key_mark) VALUES ($1::bytea)
 ON CONFLICT (one) DO UPDATE SET key_mark = $1

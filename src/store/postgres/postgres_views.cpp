@@ -1,4 +1,4 @@
-// Verbs that look at jobs, on PostgreSQL: Find, ReadAnswer, Inspect and List.
+// Commands that read jobs, on PostgreSQL: Find, ReadAnswer, Inspect and List.
 #include "store/postgres/postgres_batch.hpp"
 
 namespace spillway::store {
@@ -28,7 +28,7 @@ jobs::JobView job_view(const PostgresRows& rows, int row) {
 }
 constexpr int kViewColumns = 17;
 
-// After the view itself.
+// Added after the view itself.
 void add_position(PostgresBatch& batch, const jobs::JobId& id, std::optional<jobs::JobView>& view) {
   PostgresParameters parameters;
   parameters.add(id.bytes).add(static_cast<std::int64_t>(kLastPosition) + 1);

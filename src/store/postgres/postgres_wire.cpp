@@ -5,7 +5,7 @@
 namespace spillway::store {
 namespace {
 
-// Dimensions, whether there are nulls, the type, the number of elements, the first index.
+// Dimensions, whether there are nulls, element type, number of elements, first index.
 constexpr std::size_t kArrayHeader = 20;
 constexpr int kBinary = 1;
 

@@ -1,6 +1,6 @@
 // Parameters and results in PostgreSQL's binary format (its manual, "Message Data Types" and the
 // send and recv functions of each type): integers in network byte order, uuid as 16 bytes, text and
-// bytea as they are, arrays with a header.
+// bytea unchanged, arrays with a header.
 //
 // Times are bigint milliseconds since 1970, digests and job ids are uuid.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace spillway::store {
 
-// The numbers of types in pg_type, which never change.
+// The type numbers in pg_type, which never change.
 enum class PostgresType : std::uint32_t {
   boolean = 16,
   bytea = 17,
@@ -59,7 +59,7 @@ class PostgresColumn {
   void add(const std::optional<PostgresUuid>& value);
   void add_null();
 
-  // With its header, as it is sent.
+  // Returns the array with its header, as it is sent.
   std::string take();
 
  private:
@@ -99,7 +99,7 @@ class PostgresParameters {
   }
   PostgresParameters& add_null();
 
-  // As PQsendQueryPrepared takes them; valid as long as this is not changed.
+  // In the form of PQsendQueryPrepared's arguments; valid until this object changes.
   struct View {
     std::vector<const char*> values;
     std::vector<int> lengths;
@@ -111,8 +111,8 @@ class PostgresParameters {
   std::vector<std::optional<std::string>> values_;
 };
 
-// The rows of a result, which it does not own. A column of another width than asked for reads as
-// zero: the statements and their readers are held together by the tests.
+// The rows of a result, which it does not own. A column whose width differs from the type asked for
+// reads as zero: the tests keep statements and readers consistent.
 class PostgresRows {
  public:
   explicit PostgresRows(const PGresult* result) : result_(result) {}

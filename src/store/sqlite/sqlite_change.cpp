@@ -36,7 +36,7 @@ std::vector<std::int64_t> SqliteChange::numbers(Rows rows) {
   return found;
 }
 
-// One process has the file: whoever was registered before has ended.
+// Only one process has the file open, so any registered proxy before it has ended.
 void SqliteChange::operator()(Join& command, WallTime now) {
   join_alone_.execute();
   join_.execute(std::string_view(command.name), number_of(now + command.lease));

@@ -1,5 +1,5 @@
-// Verbs that change jobs that are there, on SQLite: Settle, Cancel, Leave, Release and Sweep; and
-// the registration of the proxy whose jobs they are.
+// Commands that change existing jobs, on SQLite: Settle, Cancel, Leave, Release and Sweep; and the
+// registration of the proxy that holds the jobs.
 #pragma once
 
 #include "store/sqlite/sqlite_keys.hpp"
@@ -15,7 +15,7 @@ class SqliteChange {
   void operator()(Renew& command, jobs::WallTime now);
   void operator()(Leave& command, jobs::WallTime now);
   void operator()(Release& command, jobs::WallTime now);
-  void operator()(Announce&, jobs::WallTime) {}  // there is no other
+  void operator()(Announce&, jobs::WallTime) {}  // there is no other proxy
   void operator()(LetGo&, jobs::WallTime) {}
   void operator()(Settle& command, jobs::WallTime now);
   void operator()(Cancel& command, jobs::WallTime now);

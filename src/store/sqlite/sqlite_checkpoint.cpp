@@ -40,7 +40,7 @@ bool SqliteCheckpoint::start(const std::string& file) {
 }
 
 void SqliteCheckpoint::wrote() {
-  if (log_pages_ < reported_pages_) reported_pages_ = tried_pages_ = 0;  // the log began anew
+  if (log_pages_ < reported_pages_) reported_pages_ = tried_pages_ = 0;  // the log was restarted
   if (log_pages_ - reported_pages_ < kPages) return;
   reported_pages_ = log_pages_;
   {
@@ -53,7 +53,7 @@ void SqliteCheckpoint::wrote() {
 void SqliteCheckpoint::keep_short() {
   const std::int64_t most = kMostBytes / page_bytes_;
   if (log_pages_ < most && !wants_space_) return;
-  // A reader outside this process may be in the way; to try again at each commit would be slow.
+  // A reader in another process may block it; retrying at each commit would be slow.
   if (!wants_space_ && log_pages_ - tried_pages_ < most / 8) return;
   wants_space_ = false;
   tried_pages_ = log_pages_;
@@ -73,9 +73,9 @@ void SqliteCheckpoint::move_pages() {
   const int code = sqlite3_wal_checkpoint_v2(connection_.handle(), nullptr,
                                              SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   if (is_failed_flush(sqlite3_extended_errcode(connection_.handle()), code)) has_failed_ = true;
-  // What else fails here fails again where it is answered for: in a commit, or at the cap.
+  // Other errors here occur again where they are handled: in a commit, or at the cap.
   if (code != SQLITE_OK) return;
-  // Whether SQLite has flushed it is not told: it has not if there were commits meanwhile.
+  // SQLite does not report whether it flushed the file: it did not if there were commits meanwhile.
   sqlite3_file* file = nullptr;
   sqlite3_file_control(connection_.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
   if (file == nullptr || file->pMethods == nullptr) return;

@@ -1,15 +1,15 @@
-// Moves pages from the write-ahead log into the file, on a connection and a thread of its own.
+// Copies pages from the write-ahead log into the file, on a connection and a thread of its own.
 //
-// Within COMMIT a checkpoint is what the slowest percent of commits wait for. Beside the commits it
-// never gets to the end of the log as long as there are more of them, so the log grows; beyond its
-// cap the writer waits for a checkpoint between two transactions, and the log begins anew.
+// A checkpoint within COMMIT is what makes the slowest percent of commits slow. Concurrently with
+// commits it never reaches the end of the log while there are more commits, so the log grows; at
+// its cap the writer waits for a checkpoint between two transactions, and the log is restarted.
 //
-// SQLite flushes the file only with a checkpoint that comes to the end of the log. So the thread
-// flushes what it has moved: else the writer would, all at once, which took 12 to 28 ms.
+// SQLite flushes the file only with a checkpoint that reaches the end of the log. So the thread
+// flushes the pages it copied: the writer would flush all at once, which took 12 to 28 ms.
 //
-// If the disk fails to flush the file, the kernel may have dropped what was moved, and a second
-// flush succeeds: the log alone has it all. So the log is never begun anew after that, not at the
-// end either. Whoever opens the file next moves all of it again.
+// If the disk fails to flush the file, the kernel may have dropped the copied pages, and a second
+// flush succeeds: only the log has all of it. So the log is never restarted after that, not even at
+// the end. The next process that opens the file copies all of it again.
 #pragma once
 
 #include <atomic>
@@ -35,29 +35,29 @@ class SqliteCheckpoint {
   bool start(const std::string& file);  // false: `failure` says why
   Failure failure() const { return connection_.failure(); }
 
-  // The writer, after each transaction.
+  // Called by the writer after each transaction.
   void wrote();
-  // The writer, before each transaction: keeps the log below its cap.
+  // Called by the writer before each transaction: keeps the log below its cap.
   void keep_short();
-  // The disk has failed to flush the file: nothing more is to be written.
+  // The disk has failed to flush the file: nothing more may be written.
   bool has_failed() const { return has_failed_; }
-  // The disk is full: the log's space is wanted.
+  // The disk is full: the log's space should be freed.
   void want_space() { wants_space_ = true; }
 
  private:
   void work();
   void move_pages();
 
-  // So many pages are worth a checkpoint. One after each pause between two commits, of a few pages,
-  // doubles the time of a lone commit: both flush the same disk.
+  // How many pages justify a checkpoint. One after each pause between two commits, of a few pages,
+  // would double the time of a lone commit: both flush the same disk.
   static constexpr std::int64_t kPages = 1000;
 
   Database& writer_;
   Database connection_;
   std::int64_t page_bytes_ = 4096;
-  std::int64_t log_pages_ = 0;       // since it began anew
-  std::int64_t reported_pages_ = 0;  // of which the thread knows
-  std::int64_t tried_pages_ = 0;     // when a reader was in the way of a new beginning
+  std::int64_t log_pages_ = 0;       // since it was restarted
+  std::int64_t reported_pages_ = 0;  // reported to the thread
+  std::int64_t tried_pages_ = 0;     // when a reader blocked a restart
   bool wants_space_ = false;
   std::mutex mutex_;
   std::condition_variable wake_;

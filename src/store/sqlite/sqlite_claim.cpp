@@ -61,7 +61,7 @@ const SqliteClaim::OldestDue& SqliteClaim::oldest_due() {
   return oldest_;
 }
 
-// Of a row of kClaimed.
+// Reads a row of kClaimed.
 jobs::LeasedJob SqliteClaim::leased_job(const Rows& rows, const jobs::Lane& lane) {
   jobs::LeasedJob job;
   rows.read(1, job.id.bytes);

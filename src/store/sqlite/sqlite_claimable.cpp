@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t kMovedAtLeast = 16;  // with a transaction that adds fewer
+constexpr std::size_t kMovedAtLeast = 16;  // by each transaction, even if it adds fewer
 
 SqliteClaimable::Entry read_entry(const Rows& rows) {
   return {rows.number(0), rows.number(1), rows.number(2), rows.number(3), rows.number(4)};
@@ -86,9 +86,9 @@ void SqliteClaimable::write_down(std::span<const Entry> entries) {
   });
 }
 
-// SQLite gives numbers anew once the jobs that had the highest ones are deleted. A blocked job has
-// no entry yet, but once it has one, that may be in memory alone: `written_to` must not say that it
-// is in the table.
+// SQLite reuses numbers once the jobs with the highest ones are deleted. A blocked job has no entry
+// yet, and its later entry may exist only in memory: `written_to_` must not say that it is in the
+// table.
 void SqliteClaimable::accepted(std::int64_t seq) {
   newest_ = seq;
   round_ = std::min(round_, seq - 1);
@@ -122,7 +122,7 @@ void SqliteClaimable::turn_back(std::int64_t now, std::int64_t by) {
     turned.insert(entry);
   }
   recent_ = std::move(turned);
-  moved_to_.reset();  // some may have got before it
+  moved_to_.reset();  // some entries may now be before it
 }
 
 std::optional<SqliteClaimable::Entry> SqliteClaimable::next_lane(const Entry& of_lane) {
@@ -156,7 +156,7 @@ void SqliteClaimable::Scan::read() {
   if (rows_.next()) written_ = read_entry(rows_);
 }
 
-// A row of an entry that is in memory, too, was left behind: a job is there once.
+// If an entry in memory also has a row, the row is stale: the job is returned only once.
 std::optional<SqliteClaimable::Entry> SqliteClaimable::Scan::next() {
   std::optional<Entry> next;
   if (recent_ != recent_end_ && (!written_ || *recent_ <= *written_)) {

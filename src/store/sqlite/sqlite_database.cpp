@@ -22,7 +22,7 @@ Failure::Kind kind_of(int code, int system_error) {
   return no_room ? Failure::Kind::full : Failure::Kind::unavailable;
 }
 
-// A commit that fails leaves its errno with the log's file only.
+// The errno of a failed commit is available only from the log's file.
 int last_error_of_log(sqlite3* handle) {
   sqlite3_file* log = nullptr;
   sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
@@ -37,8 +37,8 @@ int last_error_of_log(sqlite3* handle) {
 
 Database::~Database() { close(); }
 
-// Not to count what SQLite allocates saves it two locks of a mutex for each allocation. If
-// something in the process has used SQLite before, it goes on counting.
+// Without memory statistics, SQLite saves locking a mutex twice per allocation. If something in the
+// process has used SQLite before, this has no effect.
 bool Database::open(const std::string& file) {
   [[maybe_unused]] static const int is_configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   file_ = file;
@@ -141,7 +141,7 @@ void Rows::bind(int at, std::optional<std::int64_t> value) {
   if (statement_ != nullptr) sqlite3_bind_null(statement_, at);
 }
 
-// A null pointer would be bound as NULL; what is empty is not absent.
+// A null pointer would be bound as NULL, but an empty text is not absent.
 void Rows::bind(int at, std::string_view text) {
   if (statement_ == nullptr) return;
   const char* data = text.data() != nullptr ? text.data() : "";

@@ -1,7 +1,7 @@
-// A connection to SQLite and its prepared statements, as values with a lifetime.
+// A connection to SQLite and its prepared statements, as RAII objects.
 //
-// An error sticks: after the first one in a transaction nothing more is executed, rows are absent,
-// and whoever ends the transaction asks for failed() once. So the verbs need no error paths.
+// Errors are sticky: after the first one in a transaction nothing is executed, rows are absent, and
+// the code that ends the transaction checks failed() once. So commands need no error paths.
 #pragma once
 
 #include <sqlite3.h>
@@ -17,7 +17,7 @@
 
 namespace spillway::store {
 
-// Another process, such as the sqlite3 shell, may hold a lock for a moment.
+// Another process, such as the sqlite3 shell, may hold a lock for a short time.
 inline constexpr int kBusyMilliseconds = 2000;
 
 class Database {
@@ -27,11 +27,11 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  bool open(const std::string& file);  // an existing one
-  void close();                        // statements must be gone
+  bool open(const std::string& file);  // an existing file
+  void close();                        // all statements must be destroyed before
   sqlite3* handle() const { return handle_; }
 
-  // Statements that give no rows and are executed once, or rarely.
+  // For statements without result rows that are executed once, or rarely.
   bool run(const char* sql);
   // The first column of the first row of a PRAGMA or SELECT.
   std::optional<std::int64_t> number(const char* sql);
@@ -40,7 +40,7 @@ class Database {
   bool failed() const { return code_ != SQLITE_OK; }
   void fail(int code);
   void forgive() { code_ = SQLITE_OK; }
-  Failure failure() const;  // of the first error
+  Failure failure() const;  // the first error
 
  private:
   sqlite3* handle_ = nullptr;
@@ -50,7 +50,7 @@ class Database {
   std::string message_;
 };
 
-// Bytes that are bound or read as a BLOB; a std::string_view is TEXT.
+// Bytes to bind or read as a BLOB; a std::string_view is TEXT.
 struct Blob {
   const void* data = nullptr;
   std::size_t size = 0;
@@ -61,7 +61,7 @@ Blob blob(const std::array<std::uint8_t, Size>& bytes) {
   return {bytes.data(), bytes.size()};
 }
 
-// One execution of a statement. What was bound by reference must live as long.
+// One execution of a statement. Values bound by reference must outlive it.
 class Rows {
  public:
   Rows(Database& database, sqlite3_stmt* statement);
@@ -70,13 +70,13 @@ class Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
-  // Binds the parameters that follow those that are bound.
+  // Binds the parameters after those already bound.
   template <class... Values>
   void add(const Values&... values) {
     (bind(++bound_, values), ...);
   }
   bool next();
-  // Of a statement that gives no rows.
+  // For a statement without result rows.
   void finish() {
     while (next()) {
     }
@@ -102,7 +102,7 @@ class Rows {
   int bound_ = 0;
 };
 
-// Is prepared when it is used for the first time, and kept.
+// Prepared on first use, and kept.
 class Statement {
  public:
   Statement(Database& database, std::string sql) : database_(database), sql_(std::move(sql)) {}
@@ -116,7 +116,7 @@ class Statement {
     rows.add(values...);
     return rows;
   }
-  // For those that give no rows.
+  // For statements without result rows.
   template <class... Values>
   void execute(const Values&... values) {
     with(values...).finish();

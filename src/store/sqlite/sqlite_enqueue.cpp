@@ -30,7 +30,7 @@ void SqliteEnqueue::operator()(Enqueue& command, jobs::WallTime now) {
     place.is_blocked =
         records_.has_others(route, std::string(job.order->begin(), job.order->end()), 0);
   }
-  // The key goes first, since the job keeps its window; a job that is there already has its own.
+  // The key is stored first, since the job stores its window; an existing job already has one.
   if (job.idempotency) {
     if (is_there(job.id)) return;
     place.window = keys_.add(*job.idempotency, job.id, now);
@@ -44,7 +44,7 @@ Enqueue::Result SqliteEnqueue::room_for(const Enqueue& command, std::int64_t rou
   const std::uint64_t most = command.max_pending;
   if (waiting >= most) return Result::full;
   if (!command.is_in_share || !jobs::is_room_scarce(waiting, most)) return Result::accepted;
-  write();  // they may be counted now
+  write();  // they may have to be counted now
   const auto tenant = static_cast<std::int64_t>(command.job.lane.tenant);
   const bool has_room = jobs::tenant_has_room(ledger_.waiting_of(route, tenant), waiting, most);
   return has_room ? Result::accepted : Result::share_full;
@@ -61,8 +61,8 @@ void SqliteEnqueue::operator()(HasUnfinished& command, jobs::WallTime) {
   command.has_any = route && records_.has_others(*route, order, 0);
 }
 
-// It waits for no time at all: it cannot be claimed in between. It does not hold up its order
-// either, so its end unblocks no other job.
+// It never waits: it cannot be claimed in between. It does not block its order either, so its end
+// unblocks no other job.
 void SqliteEnqueue::operator()(Bury& command, jobs::WallTime now) {
   const jobs::NewJob& job = command.job;
   const std::int64_t seq =
@@ -76,7 +76,7 @@ void SqliteEnqueue::operator()(Bury& command, jobs::WallTime now) {
 bool SqliteEnqueue::is_known(Enqueue& command) {
   const std::optional<SqliteKeys::Known> known = keys_.find(command.job.idempotency->scope);
   if (!known) return false;
-  if (known->id == command.job.id) return true;  // it is there, or was
+  if (known->id == command.job.id) return true;  // the job exists, or existed
   command.id = known->id;
   command.result = known->fingerprint == command.job.idempotency->fingerprint
                        ? Enqueue::Result::duplicate

@@ -14,7 +14,7 @@ class SqliteEnqueue {
                 SqliteClaimable& claimable, SqliteRecords& records);
 
   void load() { inserts_.load(); }
-  // New jobs, before any other verb and at a transaction's end.
+  // Writes new jobs; called before any other command and at the end of a transaction.
   void write() { inserts_.write(); }
 
   void operator()(Enqueue& command, jobs::WallTime now);
@@ -23,7 +23,7 @@ class SqliteEnqueue {
   void operator()(Bury& command, jobs::WallTime now);
 
  private:
-  // Accepted, or why the route has no room for it.
+  // accepted, or why the route has no room for the job.
   Enqueue::Result room_for(const Enqueue& command, std::int64_t route);
   bool is_known(Enqueue& command);
   bool is_there(const jobs::JobId& id);

@@ -81,7 +81,7 @@ std::optional<Failure> create(const path& file, const Schema& schema) {
   }
   const path made = beside(file, ".new");
   for (const char* ending : {"", "-wal", "-shm", "-journal"}) {
-    ::unlink(beside(made, ending).c_str());  // of a process that ended here
+    ::unlink(beside(made, ending).c_str());  // left by a process that ended here
   }
   const int descriptor = ::open(made.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
   if (descriptor < 0) return because_of_errno(made);
@@ -89,7 +89,7 @@ std::optional<Failure> create(const path& file, const Schema& schema) {
   {
     Database database;
     database.open(made.string());
-    // Of jobs of 1 KiB a page of 8 KiB holds seven, one of 4 KiB three: fewer writes for each
+    // A page of 8 KiB holds seven jobs of 1 KiB, a page of 4 KiB three: so fewer writes for each
     // commit.
     database.run("PRAGMA page_size = 8192");
     migrate(database, schema);

@@ -1,4 +1,4 @@
-// The file of a SQLite store before SQLite sees it: is it free, is it ours, is there one at all.
+// Checks of a store's file before SQLite opens it: locking, its type, and its creation.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace spillway::store {
 
-// An flock(2) on FILE.lock: of one process, and of one store in it. The store's file itself is left
-// to SQLite, whose locks would be lost when another descriptor of it is closed.
+// An flock(2) on FILE.lock: held by one process, and by one store in it. The store's file itself is
+// left to SQLite, whose locks would be lost when another descriptor of it is closed.
 class FileLock {
  public:
   FileLock() = default;
@@ -24,8 +24,8 @@ class FileLock {
   int descriptor_ = -1;
 };
 
-// Makes the file if there is none, or an empty one; refuses one that is not ours. A new one is made
-// beside and renamed, so that it is there whole or not at all. Its mode is 0600.
+// Creates the file if it is missing or empty; refuses one that is not a Spillway store. A new one
+// gets its name once it is complete, so that it is never there in part. Its mode is 0600.
 std::optional<Failure> prepare_file(const std::filesystem::path& file, const Schema& schema);
 
 }  // namespace spillway::store

@@ -57,7 +57,7 @@ void SqliteInserts::write(std::span<const One> part) {
   are_all_new ? write_requests(part) : write_new(part);
 }
 
-// Some were there already.
+// Used if some of these jobs existed already.
 void SqliteInserts::write_new(std::span<const One> part) {
   for (const One& one : part) {
     const std::optional<SqliteRecord> record = records_.find(one.job->id);

@@ -1,4 +1,4 @@
-// New jobs of a transaction, which are inserted together.
+// The new jobs of a transaction, inserted together.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace spillway::store {
 
 class SqliteInserts {
  public:
-  // Where a job belongs.
+  // The other columns of a new job.
   struct Place {
     std::int64_t route = 0;
     bool is_blocked = false;
@@ -25,12 +25,12 @@ class SqliteInserts {
   SqliteInserts(Database& database, SqliteLedger& ledger, SqliteClaimable& claimable,
                 SqliteRecords& records);
 
-  void load();  // after opening, and when a transaction was rolled back
+  void load();  // after opening, and after a rollback
 
-  // The job has to stay where it is until write(). It gets this number, unless its id is there.
+  // The job must stay in memory until write(). Returns its number; unused if its id exists.
   std::int64_t add(const jobs::NewJob& job, const Place& place);
-  bool has(const jobs::JobId& id) const;  // among those that were not written
-  // What was added, before anything else reads jobs.
+  bool has(const jobs::JobId& id) const;  // among those not yet written
+  // Inserts the added jobs; call it before anything else reads jobs.
   void write();
 
  private:

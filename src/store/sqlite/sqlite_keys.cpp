@@ -21,13 +21,13 @@ SqliteKeys::SqliteKeys(Database& database)
     Window& window = windows_[n];
     window.find = std::make_unique<Statement>(
         database, "SELECT fingerprint, id FROM " + table + " WHERE scope = ?1");
-    // One may be there already (SqliteRecentKeys).
+    // A row may exist already (SqliteRecentKeys).
     window.insert = std::make_unique<RowInserts>(
         database, ("INSERT OR IGNORE INTO " + table + " (scope, fingerprint, id) VALUES ").c_str(),
         sql::kKeyRow, "");
     window.remove =
         std::make_unique<Statement>(database, "DELETE FROM " + table + " WHERE scope = ?1");
-    // Of so many keys, in their order, those of jobs that have not ended; `seq` is NULL for others.
+    // Of this many keys, in order, those of jobs that have not ended; for others `seq` is NULL.
     window.unfinished_after = std::make_unique<Statement>(
         database,
         "SELECT k.scope, k.fingerprint, k.id, jobs.seq FROM (SELECT scope, fingerprint, id"
@@ -89,7 +89,7 @@ void SqliteKeys::insert(Window& window, std::span<const SqliteRecentKeys::Entry>
   });
 }
 
-// The newest first: most duplicates follow their original soon.
+// The newest first: most duplicates soon follow their original.
 std::optional<SqliteKeys::Known> SqliteKeys::find(const jobs::Digest& scope) {
   if (const Known* const recent = recent_.find(scope)) return *recent;
   for (std::size_t back = 0; back < kWindows; ++back) {
@@ -156,7 +156,7 @@ bool SqliteKeys::has_recent(const Window& window) const {
   return !recent_.is_empty() && &window == &windows_[recent_.window() % kWindows];
 }
 
-// Some of its jobs wait for long. One that is replayed may be passed by: it is looked for later.
+// Whether some of its jobs wait for long. A replayed job may be missed: it is found later.
 bool SqliteKeys::holds_up(const Window& window, jobs::WallTime now) const {
   return &window != &windows_[newest_] && !has_recent(window) && window.unfinished > 0 &&
          now - window.began >= kKept && window.look_from <= now;

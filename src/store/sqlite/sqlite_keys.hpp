@@ -1,16 +1,16 @@
-// Idempotency keys, in tables that are rotated by time and emptied as a whole.
+// Idempotency-Keys, in tables that are rotated by time and emptied as a whole.
 //
-// Keys are hashes: they fall on random pages of a B-tree, and a table of one day's keys would write
-// a page for each. A window's table stays small, new keys go into it in its order
-// (sqlite_recent_keys.hpp), and its keys are forgotten in the order of their pages, a step at a
-// time. A window is emptied when all its jobs have ended and the last key's time
-// is over; as long as the oldest one is not, the newest one goes on to be used. So that a job that
-// waits for long does not hold up the others, keys of jobs that have not ended after a day are
-// moved to the newest window.
+// Keys are hashes: they fall on random pages of a B-tree, and in a single table of a day's keys
+// each would write a page of its own. The table of a time window stays small, new keys are inserted
+// in its order (sqlite_recent_keys.hpp), and its keys are forgotten in the order of their pages, a
+// batch at a time. A window is emptied when all its jobs have ended and the last key's time is
+// over; until the oldest one is emptied, the newest one stays in use. So that a job that waits for
+// long does not delay this, the keys of jobs that have not ended after a day are moved to the
+// newest window.
 //
-// The keys that were accepted last are of one window. Once another one is the newest they go into
-// the table of theirs, some with each transaction, and until all have, new ones at once into that
-// of the newest.
+// The most recently accepted keys belong to one window. When another window becomes the newest,
+// they are moved into their own window's table, some with each transaction, and until that is done,
+// new keys are written directly into the newest window's table.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ class SqliteKeys {
   static constexpr std::int64_t kForgottenAtOnce = 10'000;
   static constexpr std::int64_t kLookedAtAtOnce = 1'000;
 
-  // With each transaction, of a window whose time is over.
+  // With each transaction, for a window whose time is over.
   static constexpr std::size_t kMovedOfOldWindow = 512;
 
   using Known = SqliteRecentKeys::Known;
@@ -46,11 +46,11 @@ class SqliteKeys {
   void write();
 
   std::optional<Known> find(const jobs::Digest& scope);
-  // Into the newest window, whose number the job keeps.
+  // Adds to the newest window; returns its number, which is stored with the job.
   std::int64_t add(const jobs::IdempotencyKey& key, const jobs::JobId& id, jobs::WallTime now);
   void ended(std::int64_t window, jobs::WallTime at, std::chrono::milliseconds kept);
   void reopened(std::int64_t window);  // its job waits again
-  // Empties windows whose time is over, and moves keys of jobs that wait for long: a step of one
+  // Empties windows whose time is over, and moves keys of jobs that wait for long: one batch of one
   // window. True: there is more to do.
   bool forget(jobs::WallTime now);
 
@@ -61,8 +61,8 @@ class SqliteKeys {
     std::int64_t unfinished = 0;
     jobs::WallTime keep_until{};
     bool is_changed = false;
-    std::string looked_to;       // the last scope of which it is known whether its job has ended
-    jobs::WallTime look_from{};  // the next time, once all were looked at
+    std::string looked_to;       // the last scope whose job has been checked for its end
+    jobs::WallTime look_from{};  // the next time, once all have been checked
     std::unique_ptr<Statement> find, remove, clear, unfinished_after;
     std::unique_ptr<RowInserts> insert;
 

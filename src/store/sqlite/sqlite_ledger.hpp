@@ -1,5 +1,5 @@
-// How many jobs of each route are in each state. Counting them would take as long as there are
-// jobs; the figures are kept in memory and written with the jobs that change them, once a
+// The number of jobs of each route in each state. Counting would take time in proportion to the
+// jobs, so the numbers are kept in memory and written with the jobs that change them, once per
 // transaction.
 #pragma once
 
@@ -26,18 +26,18 @@ class SqliteLedger {
 
   explicit SqliteLedger(Database& database);
 
-  void load();   // after opening, and when a transaction was rolled back
+  void load();   // after opening, and after a rollback
   void write();  // before a transaction's end
 
-  // A route that is not known gets an id if there is to be one, else nullopt.
+  // find() returns nullopt for an unknown route; find_or_add() gives it an id.
   std::optional<std::int64_t> find(const std::string& name) const;
   std::int64_t find_or_add(const std::string& name);
   const Route& route(std::int64_t id) const;
   const std::map<std::int64_t, Route>& routes() const { return routes_; }
-  // How many jobs of a tenant wait. All are counted when that is asked for first; from then on it
-  // is kept in memory.
+  // The number of a tenant's waiting jobs. All are counted on the first call; from then on the
+  // numbers are kept in memory.
   std::uint64_t waiting_of(std::int64_t route, std::int64_t tenant);
-  // nullopt: the job is new, or gone.
+  // nullopt: the job is new, or deleted.
   void moved(std::int64_t route, std::int64_t tenant, std::optional<jobs::JobState> from,
              std::optional<jobs::JobState> to);
 
@@ -50,7 +50,7 @@ class SqliteLedger {
   Statement insert_, update_;
   std::map<std::int64_t, Route> routes_;
   std::map<std::string, std::int64_t, std::less<>> ids_;
-  std::optional<Tenants> tenants_;  // of each route, those with jobs that wait
+  std::optional<Tenants> tenants_;  // for each route, those with waiting jobs
 };
 
 }  // namespace spillway::store

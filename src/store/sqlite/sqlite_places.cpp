@@ -32,7 +32,7 @@ class SqlitePlaces final : public PlaceStore {
 
  private:
   FileLock lock_;
-  Database database_;  // before its statements
+  Database database_;  // must be constructed before its statements
   Statement begin_{database_, "BEGIN IMMEDIATE"};
   Statement commit_{database_, "COMMIT"};
   Statement put_{

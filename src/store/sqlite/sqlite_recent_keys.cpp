@@ -9,9 +9,9 @@ namespace spillway::store {
 
 namespace {
 
-constexpr std::size_t kKeysMovedAtLeast = 16;  // with a transaction that adds fewer than half
-// While a round lasts so many go on for each that comes: it ends whatever comes in which order, and
-// what a restart has added goes, too.
+constexpr std::size_t kKeysMovedAtLeast = 16;  // by each transaction that adds fewer than half
+// During a round, this many keys move for each new one: so the round ends whatever the order of new
+// keys, and the keys loaded at a restart move too.
 constexpr std::size_t kMovedForEach = 2;
 
 }  // namespace
@@ -32,7 +32,7 @@ SqliteRecentKeys::Entry SqliteRecentKeys::read(const Rows& rows) {
   return {scope, known};
 }
 
-// If both tables have some, a round was under way: all go on in the next one, whichever it is in.
+// If both tables have rows, a round was interrupted: all keys of both move in the next one.
 void SqliteRecentKeys::load(std::size_t window) {
   window_ = window;
   keys_.clear();

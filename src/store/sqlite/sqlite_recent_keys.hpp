@@ -1,14 +1,14 @@
-// The Idempotency-Keys that were accepted last: in memory in their order, and in the file in the
-// order of their acceptance.
+// The most recently accepted Idempotency-Keys: in memory in key order, and in the file in the order
+// of their acceptance.
 //
-// Keys are hashes. In a table that is in their order each key of a commit would write a page of its
-// own, and a commit takes as long as it flushes pages. So new keys are written behind each other,
-// and found in memory. Beyond kMost they go on into the table in their order, a step with each
-// transaction, so that neighbours share pages.
+// Keys are hashes. In a table in key order each key in a commit would write a page of its own, and
+// a commit's duration depends on the number of pages flushed. So new keys are appended in the file,
+// and looked up in memory. Beyond kMost they move to the table of their window in key order, a
+// batch with each transaction, so that neighbours share pages.
 //
-// They are in two tables: new ones go into one of them. When all that were in memory at a time have
-// gone on, all of the other one have, and it is emptied at once. What the tables have besides is
-// there already when it goes on a second time, after a restart.
+// They are in two tables: new ones are written to one of them. When all keys that were in memory at
+// some time have moved, all keys of the other table have, and it is emptied at once. Any other keys
+// in the tables that move a second time, after a restart, are then already there.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ namespace spillway::store {
 
 class SqliteRecentKeys {
  public:
-  // A restart reads up to twice as many, and more if the one before was amid a round.
+  // A restart reads up to twice as many, and more if the previous one was in the middle of a round.
   static constexpr std::size_t kMost = 16'384;
 
   struct Known {
@@ -38,20 +38,20 @@ class SqliteRecentKeys {
 
   explicit SqliteRecentKeys(Database& database);
 
-  // After opening, and when a transaction was rolled back. If there are none they will be of that
+  // After opening, and after a rollback. If there are no keys, new ones belong to that
   // window.
   void load(std::size_t window);
-  void write();  // new ones, before a transaction's end
+  void write();  // writes new ones, before a transaction's end
 
-  std::size_t window() const { return window_; }  // of all of them
+  std::size_t window() const { return window_; }  // of all these keys
   bool is_empty() const { return keys_.empty(); }
   const Known* find(const jobs::Digest& scope) const;
   void add(const jobs::Digest& scope, const Known& known);
-  // How many have to go on with this transaction.
+  // How many keys have to move with this transaction.
   std::size_t surplus() const;
-  // The next ones, which go on. What is new was written before.
+  // Returns the next keys to move. New ones must have been written before.
   std::vector<Entry> take(std::size_t count);
-  // None are left, nor in the file; new ones will be of that window.
+  // Removes all, in the file too; new ones belong to that window.
   void begin(std::size_t window);
 
  private:
@@ -64,10 +64,10 @@ class SqliteRecentKeys {
   std::array<Statement, 2> clear_;
   std::size_t window_ = 0;
   Keys keys_;
-  std::vector<Entry> new_;                // not written yet
+  std::vector<Entry> new_;                // not yet written
   std::size_t added_ = 0;                 // in this transaction
-  std::size_t filling_ = 0;               // the table of new ones
-  bool is_moving_ = false;                // those of the other one go on
+  std::size_t filling_ = 0;               // the table that gets new keys
+  bool is_moving_ = false;                // the keys of the other table are being moved
   std::optional<jobs::Digest> moved_to_;  // in this round
 };
 

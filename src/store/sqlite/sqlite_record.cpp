@@ -80,7 +80,7 @@ std::optional<SqliteRecord> SqliteRecords::read(Rows rows) {
 void SqliteRecords::change(const SqliteRecord& record, const jobs::Progress& after) {
   const bool ends = has_ended(after.state);
   const bool had_ended = has_ended(record.progress.state);
-  // A job that begins anew waits for one of its order that has not ended.
+  // A restarted job is blocked while another job of its order has not ended.
   SqliteRecord changed = record;
   changed.progress = after;
   changed.is_blocked = record.is_blocked && !ends;
@@ -105,7 +105,7 @@ void SqliteRecords::change(const SqliteRecord& record, const jobs::Progress& aft
   if (record.ordered && ends && !had_ended) unblock_next(record);
 }
 
-// Among those that may be claimed.
+// Updates its entry among the claimable jobs.
 void SqliteRecords::move(const SqliteRecord& before, const SqliteRecord& after) {
   const auto from = before.claimable(), to = after.claimable();
   if (from == to) return;
@@ -123,7 +123,7 @@ void SqliteRecords::unblock_next(const SqliteRecord& record) {
     Rows rows = first_ordered_.with(record.route, blob(*record.ordered));
     if (rows.next() && rows.number(1) != 0) next = rows.number(0);
   }
-  // If the one that ended waited for another, that one is still in the way.
+  // If the ended job was itself blocked by another, that one still blocks the next.
   if (!next || record.is_blocked) return;
   const std::optional<SqliteRecord> blocked = find(*next);
   if (!blocked) return;

@@ -1,5 +1,5 @@
-// The part of a stored job that changes, and all that a change entails: its route's counters, its
-// place in its order and among those that may be claimed, its key's window, the time at which it is
+// The part of a stored job that changes, and all consequences of a change: its route's counters,
+// its place in its order and among the claimable jobs, its key's window, the time at which it is
 // forgotten.
 #pragma once
 
@@ -29,11 +29,11 @@ struct SqliteRecord {
   std::chrono::milliseconds kept{};
   std::optional<std::int64_t> key_window;
 
-  // As it may be claimed; nullopt: it may not.
+  // Its entry as a claimable job; nullopt: it may not be claimed.
   std::optional<SqliteClaimable::Entry> claimable() const;
 };
 
-// Columns `first` and those after it: state, due, attempts, recoveries, cause, ended.
+// The columns from `first` on: state, due, attempts, recoveries, cause, ended.
 jobs::Progress read_progress(const Rows& rows, int first);
 
 class SqliteRecords {
@@ -44,11 +44,11 @@ class SqliteRecords {
   bool has(const jobs::JobId& id);
   std::optional<SqliteRecord> find(const jobs::JobId& id);
   std::optional<SqliteRecord> find(std::int64_t seq);
-  // Writes what became of it, which is never leased; `record.expires` as well.
+  // Stores the new progress, which is never leased; also `record.expires`.
   void change(const SqliteRecord& record, const jobs::Progress& after);
-  // Another job of the order, earlier or later, has not ended.
+  // Whether another job of the order, earlier or later, has not ended.
   bool has_others(std::int64_t route, const std::string& ordered, std::int64_t seq);
-  // Of head, body and answer.
+  // The size of head, body and answer.
   std::uint64_t content_bytes(std::int64_t seq);
   void remove(const SqliteRecord& record);
 

@@ -1,4 +1,4 @@
-// Statements that insert many rows, some at once: a statement for each row would open the table and
+// Statements that insert several rows at once: a statement for each row would open the table and
 // all its indices each time.
 #pragma once
 
@@ -13,19 +13,19 @@ namespace spillway::store {
 
 class RowInserts {
  public:
-  // `INSERT INTO ... VALUES `, a row of parameters, and what follows the rows.
+  // `INSERT INTO ... VALUES `, the parameters of one row, and the text after the rows.
   RowInserts(Database& database, const char* begin, const char* row, const char* end)
       : of_count_{Statement(database, text(begin, row, kAtOnce[0], end)),
                   Statement(database, text(begin, row, kAtOnce[1], end)),
                   Statement(database, text(begin, row, kAtOnce[2], end))} {}
 
-  // Calls `visit` with parts for which there is a statement, in their order.
+  // Calls `visit` with parts of the sizes for which there are statements, in order.
   template <class Item, class Visit>
   static void divide(std::span<const Item> all, Visit visit) {
     for (const std::size_t count : kAtOnce)
       for (; all.size() >= count; all = all.subspan(count)) visit(all.first(count));
   }
-  // Of such a part: `bind` adds the parameters of an item's row.
+  // Inserts such a part: `bind` adds the parameters of an item's row.
   template <class Item, class Bind>
   void insert(std::span<const Item> part, Bind bind) {
     std::size_t at = 0;

@@ -7,8 +7,8 @@ namespace spillway::store {
 
 namespace {
 
-// An index holds only the jobs that its verb looks for, so that its cost and its depth
-// do not depend on how many others there are.
+// An index contains only the jobs that its command looks for, so that its cost and depth do not
+// depend on how many others there are.
 constexpr const char* kSqliteVersion1 = R"(
 CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), key_mark BLOB NOT NULL);
 CREATE TABLE proxies (
@@ -56,9 +56,9 @@ CREATE TABLE keys_6 (scope BLOB PRIMARY KEY, fingerprint BLOB NOT NULL, id BLOB 
 CREATE TABLE keys_7 (scope BLOB PRIMARY KEY, fingerprint BLOB NOT NULL, id BLOB NOT NULL) WITHOUT ROWID;
 )";
 
-// A table of its own in place of an index, so that not all have to be in it (sqlite_claimable.hpp).
-// The column `ready` stays, and nothing reads it; new rows have NULL there. To drop it writes all
-// rows of jobs anew in one transaction: measured, 263 MB of memory for a million.
+// A separate table instead of an index, so that it need not contain all (sqlite_claimable.hpp). The
+// column `ready` remains unused; new rows have NULL there. Dropping it would rewrite all rows of
+// jobs in one transaction: measured, 263 MB of memory for a million.
 constexpr const char* kSqliteVersion2 = R"(
 CREATE TABLE claimable (
   rank INTEGER NOT NULL, route INTEGER NOT NULL, tenant INTEGER NOT NULL, due INTEGER NOT NULL,
@@ -71,7 +71,7 @@ ALTER TABLE settings ADD COLUMN written_to INTEGER NOT NULL DEFAULT 0;
 UPDATE settings SET written_to = (SELECT coalesce(max(seq), 0) FROM jobs);
 )";
 
-// Keys that were accepted last (sqlite_recent_keys.hpp).
+// The most recently accepted keys (sqlite_recent_keys.hpp).
 constexpr const char* kSqliteVersion3 = R"(
 CREATE TABLE recent_keys_0 (
   n INTEGER PRIMARY KEY, scope BLOB NOT NULL, fingerprint BLOB NOT NULL, id BLOB NOT NULL,

@@ -9,9 +9,9 @@
 namespace spillway::store {
 
 struct Schema {
-  // In the header of the file (https://www.sqlite.org/fileformat.html, offset 68).
+  // Stored in the file's header (https://www.sqlite.org/fileformat.html, offset 68).
   std::uint32_t application_id = 0;
-  // Index n brings version n to version n + 1. What was released is not edited.
+  // Index n upgrades version n to version n + 1. Released steps must not be edited.
   std::span<const char* const> steps;
 
   std::int64_t newest() const { return static_cast<std::int64_t>(steps.size()); }
@@ -20,7 +20,7 @@ struct Schema {
 extern const Schema kJobTables;    // "SPLW"
 extern const Schema kPlaceTables;  // "SPLP"
 
-// In one transaction. A failure is the database's.
+// In one transaction. Errors are left in the database.
 void migrate(Database& database, const Schema& schema);
 
 }  // namespace spillway::store

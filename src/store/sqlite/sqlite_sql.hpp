@@ -1,7 +1,7 @@
-// What is said to SQLite. The query plans of kHot are held by a test: no scan of jobs, no sorting.
+// The SQL of the SQLite store. A test checks the query plans of kHot: no scan of jobs, no sorting.
 //
-// States are written as jobs::JobState counts them: 0 queued, 1 leased, 2 retrying, 4 dead,
-// 5 expired. What may be claimed: sqlite_claimable.hpp.
+// States have the numbers of jobs::JobState: 0 queued, 1 leased, 2 retrying, 4 dead, 5 expired.
+// Claimable jobs: sqlite_claimable.hpp.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@ inline constexpr const char* kCommit = "COMMIT";
 
 inline constexpr const char* kJoin = "INSERT INTO proxies (name, until) VALUES (?1, ?2)";
 inline constexpr const char* kJoinAlone = "DELETE FROM proxies";
-// One process has the file, so it is registered until the next Join. Its clock may be set forward:
-// that ends nothing.
+// One process has the file, so it is registered until the next Join. Setting its clock forward ends
+// nothing.
 inline constexpr const char* kRenew = "UPDATE proxies SET until = ?2 WHERE epoch = ?1";
 inline constexpr const char* kLeave = "DELETE FROM proxies WHERE epoch = ?1";
 inline constexpr const char* kIsRegistered = "SELECT 1 FROM proxies WHERE epoch = ?1";
 
-// As many rows as there are new jobs.
+// With as many rows as there are new jobs.
 inline constexpr const char* kInsertJobs =
     "INSERT INTO jobs (seq, id, rank, route, tenant, tenant_name, state, due, attempts, recoveries,"
     " cause, ordered, blocked, accepted, expires, kept, key_window, method, target, body_bytes,"
@@ -33,8 +33,8 @@ inline constexpr const char* kHasOrdered =
     "SELECT 1 FROM jobs INDEXED BY jobs_ordered"
     " WHERE route = ?1 AND ordered = ?2 AND ended IS NULL AND seq <> ?3 LIMIT 1";
 
-// Behind the last possible job of the lane: a search for (rank, route, tenant) alone begins at its
-// first one and goes through all of them.
+// Starts after the last possible job of the lane: a search for (rank, route, tenant) alone would
+// start at its first job and read all of them.
 inline constexpr const char* kNextLane =
     "SELECT rank, route, tenant, due, seq FROM claimable"
     " WHERE (rank, route, tenant, due) > (?1, ?2, ?3, 9223372036854775807)"
@@ -42,7 +42,7 @@ inline constexpr const char* kNextLane =
 inline constexpr const char* kOfLane =
     "SELECT rank, route, tenant, due, seq FROM claimable"
     " WHERE rank = ?1 AND route = ?2 AND tenant = ?3 ORDER BY due, seq";
-// A row that is there already must not fail the transaction, and all that are in it.
+// A row that exists already must not fail the transaction with all its other rows.
 inline constexpr const char* kInsertClaimable =
     "INSERT OR IGNORE INTO claimable (rank, route, tenant, due, seq) VALUES ";
 inline constexpr const char* kClaimableRow = "(?, ?, ?, ?, ?)";
@@ -50,22 +50,22 @@ inline constexpr const char* kDeleteClaimable =
     "DELETE FROM claimable"
     " WHERE rank = ?1 AND route = ?2 AND tenant = ?3 AND due = ?4 AND seq = ?5";
 inline constexpr const char* kWrittenUpTo = "UPDATE settings SET written_to = ?1";
-// Goes through all jobs behind ?1.
+// Reads all jobs after ?1.
 inline constexpr const char* kRecentClaimable =
     "SELECT rank, route, tenant, due, seq FROM jobs WHERE seq > ?1 AND state IN (0, 2)"
     " AND blocked = 0 AND NOT EXISTS (SELECT 1 FROM claimable AS c WHERE c.rank = jobs.rank"
     " AND c.route = jobs.route AND c.tenant = jobs.tenant AND c.due = jobs.due"
     " AND c.seq = jobs.seq)";
-// `jobs` says which may be claimed, not a row of claimable that was left behind.
+// `jobs` determines which may be claimed, not a stale row of claimable.
 inline constexpr const char* kClaimed =
     "SELECT jobs.seq, id, tenant_name, accepted, expires, due, attempts, recoveries, cause, method,"
     " target, state, head, body FROM jobs JOIN requests ON requests.seq = jobs.seq"
     " WHERE jobs.seq = ?1 AND state IN (0, 2) AND blocked = 0";
-// All that wait: once, when a route has little room left.
+// Counts all waiting jobs: once, when a route has little room left.
 inline constexpr const char* kCountTenants =
     "SELECT route, tenant, count(*) FROM jobs INDEXED BY jobs_expiring WHERE state IN (0, 2)"
     " GROUP BY route, tenant";
-// The clock was set back by ?2, and it is ?1 now. Goes through all jobs.
+// The clock was set back by ?2, and now shows ?1. Updates all jobs.
 inline constexpr const char* kTurnBack =
     "UPDATE jobs SET accepted = min(accepted, ?1),"
     " due = CASE WHEN state IN (0, 2) AND due > ?1 THEN due - ?2 ELSE due END"
@@ -75,18 +75,18 @@ inline constexpr const char* kTurnBackClaimable =
 inline constexpr const char* kNewest = "SELECT accepted FROM jobs ORDER BY seq DESC LIMIT 1";
 inline constexpr const char* kLease = "UPDATE jobs SET state = 1, epoch = ?2 WHERE seq = ?1";
 
-// Keys go from these into the table of their window (sqlite_keys.hpp).
+// Keys move from these tables into the table of their window (sqlite_keys.hpp).
 inline constexpr std::array kInsertRecentKeys{
     "INSERT INTO recent_keys_0 (scope, fingerprint, id, window) VALUES ",
     "INSERT INTO recent_keys_1 (scope, fingerprint, id, window) VALUES "};
 inline constexpr const char* kRecentKeyRow = "(?, ?, ?, ?)";
-inline constexpr const char* kKeyRow = "(?, ?, ?)";  // of a window
+inline constexpr const char* kKeyRow = "(?, ?, ?)";  // in the table of a window
 inline constexpr std::array kRecentKeys{"SELECT scope, fingerprint, id, window FROM recent_keys_0",
                                         "SELECT scope, fingerprint, id, window FROM recent_keys_1"};
 inline constexpr std::array kClearRecentKeys{"DELETE FROM recent_keys_0",
                                              "DELETE FROM recent_keys_1"};
 
-// Of what a change of a job's state needs to know.
+// The columns needed to change a job's state.
 #define SPILLWAY_JOB_RECORD                                                                 \
   "SELECT seq, id, route, state, due, attempts, recoveries, cause, ended, epoch, ordered, " \
   "blocked,"                                                                                \
@@ -153,7 +153,7 @@ inline constexpr const char* kHeld =
 inline constexpr const char* kForgettable =
     "SELECT seq FROM jobs INDEXED BY jobs_forgetting"
     " WHERE forget_at <= ?1 ORDER BY forget_at LIMIT ?2";
-// Reads the content itself no more than length() needs: not at all.
+// Does not read the content itself, since length() does not need it.
 inline constexpr const char* kContentBytes =
     "SELECT coalesce((SELECT length(head) + length(body) FROM requests WHERE seq = ?1), 0)"
     " + coalesce((SELECT length(fields) + length(body) FROM answers WHERE seq = ?1), 0)";
@@ -162,7 +162,7 @@ inline constexpr const char* kDeleteRequest = "DELETE FROM requests WHERE seq = 
 inline constexpr const char* kDeleteAnswer = "DELETE FROM answers WHERE seq = ?1";
 inline constexpr const char* kDeleteAttempts = "DELETE FROM attempts WHERE seq = ?1";
 
-// Those of Enqueue, Lanes, Claim, Settle, Cancel, Find, ReadAnswer, Sweep and Totals.
+// The statements of Enqueue, Lanes, Claim, Settle, Cancel, Find, ReadAnswer, Sweep and Totals.
 inline constexpr std::array kHot{kHasOrdered,       kNextLane,      kOfLane,         kLease,
 
                                  kDeleteClaimable,  kWrittenUpTo,   kClaimed,        kHasJob,

@@ -15,16 +15,16 @@ using jobs::WallTime;
 
 namespace {
 
-// quick_check reads the whole file, at some 500 MB/s: a large one would delay the start. So only a
+// quick_check reads the whole file, at some 500 MB/s, so a large file would delay the start. Only a
 // small one is checked.
 constexpr std::int64_t kMostChecked = std::int64_t{32} << 20;
 
-// secure_delete: Debian's SQLite fills deleted content with zeros, which writes each body once
-// more, into the log. FAST does it only on pages that are written anyway; those that get free keep
-// what they have until they are used again.
+// secure_delete: Debian's SQLite overwrites deleted content with zeros, which writes each body once
+// more, into the log. FAST does it only on pages that are written anyway; freed pages keep their
+// content until they are reused.
 //
-// journal_size_limit: a log that began anew is cut to that, a quarter more than the cap, which it
-// goes beyond only while a reader from outside is in the way.
+// journal_size_limit: a restarted log is truncated to that, a quarter more than the cap, which it
+// exceeds only while a reader in another process blocks it.
 constexpr const char* kSettings =
     "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY;"
     "PRAGMA cache_size = -65536; PRAGMA foreign_keys = OFF; PRAGMA secure_delete = FAST;"
@@ -45,7 +45,7 @@ SqliteStore::SqliteStore(FileLock lock)
       view_(database_, ledger_, claimable_, records_),
       begin_(database_, sql::kBegin),
       commit_(database_, sql::kCommit),
-      // Pages that were given back are used again before the file grows.
+      // Free pages are reused before the file grows.
       bytes_(database_,
              "SELECT (page_count - freelist_count) * page_size"
              " FROM pragma_page_count, pragma_freelist_count, pragma_page_size"),
@@ -58,7 +58,7 @@ SqliteStore::~SqliteStore() = default;
 
 std::optional<Failure> SqliteStore::open(const std::filesystem::path& file, const KeyMark& mark) {
   if (!database_.open(file.string())) return database_.failure();
-  // As long as the file is not known to be ours, closing it must not write to it.
+  // Until the file is known to be a Spillway store, closing it must not write to it.
   sqlite3_db_config(database_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   const std::int64_t version = database_.number("PRAGMA user_version").value_or(0);
   if (version > kJobTables.newest()) {
@@ -76,7 +76,7 @@ std::optional<Failure> SqliteStore::open(const std::filesystem::path& file, cons
     return Failure{Failure::Kind::unavailable,
                    file.string() + ": its file system allows no write-ahead log"};
   }
-  // A file that is refused is not migrated either. One of version 0 has no tables yet.
+  // A refused file must not be migrated. One of version 0 has no tables yet.
   const bool is_same_key = version == 0 || is_of(mark);
   if (is_same_key) {
     migrate(database_, kJobTables);
@@ -117,7 +117,7 @@ std::optional<KeyMark> SqliteStore::kept_mark() {
   return mark;
 }
 
-// false: the file has jobs of another key.
+// false: the file has jobs written with another key.
 bool SqliteStore::is_of(const KeyMark& mark) {
   const std::optional<KeyMark> kept = kept_mark();
   return !kept || *kept == mark || !database_.number("SELECT 1 FROM jobs LIMIT 1");

@@ -1,4 +1,4 @@
-// The verbs of a SQLite store, one batch in one transaction.
+// Executes the commands of a SQLite store, one batch in one transaction.
 #pragma once
 
 #include "store/contract/clock_steps.hpp"
@@ -18,7 +18,7 @@ class SqliteStore final : public JobStore {
   explicit SqliteStore(FileLock lock);
   ~SqliteStore() override;
 
-  // `file` is there, and ours (prepare_file).
+  // `file` exists, and is a Spillway store (prepare_file).
   std::optional<Failure> open(const std::filesystem::path& file, const KeyMark& mark);
 
   std::optional<Failure> execute(std::span<Command* const> batch, jobs::WallTime now) override;
@@ -36,7 +36,7 @@ class SqliteStore final : public JobStore {
 
   FileLock lock_;
   Database database_;
-  bool is_loaded_ = false;  // what is in memory is what the file says
+  bool is_loaded_ = false;  // memory agrees with the file
   SqliteLedger ledger_;
   SqliteKeys keys_;
   SqliteClaimable claimable_;

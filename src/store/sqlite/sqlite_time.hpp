@@ -1,4 +1,4 @@
-// A time as a column has it: milliseconds since 1970.
+// Times as column values: milliseconds since 1970.
 #pragma once
 
 #include <chrono>

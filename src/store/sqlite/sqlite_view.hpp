@@ -1,4 +1,4 @@
-// Verbs that look at jobs, and those of the operator, on SQLite: Find, ReadAnswer, Inspect, List,
+// Commands that read jobs, and the operator's commands, on SQLite: Find, ReadAnswer, Inspect, List,
 // Replay and Purge.
 #pragma once
 
@@ -33,8 +33,8 @@ class SqliteView {
   Seen read(const Rows& rows) const;
   std::optional<Seen> find(const jobs::JobId& id);
   std::uint64_t position(const jobs::JobView& job, std::int64_t seq);
-  enum class Bound : std::uint8_t { jobs, content };  // by kStepBytes, too
-  // Of `among` those that the filter includes, `limit` at most.
+  enum class Bound : std::uint8_t { jobs, content };  // content: limited by kStepBytes, too
+  // Chooses from `among` the jobs that match the filter, at most `limit`.
   Chosen choose(const Filter& filter, std::size_t limit, Bound bound, Rows among);
   Chosen choose_one(const Filter& filter, std::size_t limit);
 

@@ -9,7 +9,7 @@
 namespace spillway::traffic {
 namespace {
 
-// `path` is a reading: it starts with "/" and has no slash at its end.
+// `path` is a reading: it starts with "/" and has no trailing slash.
 bool is_of(const Pattern& pattern, std::string_view path) {
   std::string_view rest = path == "/" ? std::string_view{} : path;
   for (const Pattern::Segment& segment : pattern.segments) {
@@ -22,7 +22,7 @@ bool is_of(const Pattern& pattern, std::string_view path) {
   return rest.empty() || pattern.below;
 }
 
-// A lenient decoder makes dots and slashes of overlong forms (RFC 3629 section 3).
+// A lenient decoder turns overlong forms (RFC 3629 section 3) into dots and slashes.
 bool is_utf8(std::string_view text) { return utf8_part(text) == text.size(); }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace spillway::traffic {
 
 class WaitingBypass {
  public:
-  // Checked by the configuration; throws std::invalid_argument on what is no block or pattern.
+  // Throws std::invalid_argument on an invalid block or pattern; the configuration checks them.
   explicit WaitingBypass(const config::WaitingBypass& settings);
 
   bool is_empty() const { return clients_.empty() && patterns_.empty() && tiers_.empty(); }
@@ -21,10 +21,10 @@ class WaitingBypass {
   bool has_tiers() const { return !tiers_.empty(); }
 
   bool has_client(const IpAddress& client) const;
-  // The tier is verified (Classifier::waiting_tier); the empty one is none.
+  // The tier is verified (Classifier::waiting_tier); an empty one never matches.
   bool has_tier(std::string_view tier) const;
-  // Whether no reading of the path (path.hpp) is outside the patterns. One that readings differ by,
-  // or with escapes that are no UTF-8, is none of them: a backend may see another path.
+  // Whether all readings of the path (path.hpp) match the patterns. False for an ambiguous path and
+  // for one with escapes that are not UTF-8: a backend may see another path.
   bool has_path(std::string_view path_and_query) const;
 
  private:

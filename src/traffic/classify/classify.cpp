@@ -11,7 +11,7 @@
 namespace spillway::traffic {
 namespace {
 
-// The method that some backends take one in small letters for.
+// The upper-case form of a lower-case method, which some backends accept as that method.
 class Capitals {
  public:
   Capitals(http::Verb method, std::string_view name) {
@@ -22,11 +22,11 @@ class Capitals {
     size_ = name.size();
   }
 
-  std::string_view name() const { return {block_.data(), size_}; }  // empty: none
+  std::string_view name() const { return {block_.data(), size_}; }  // empty: not lower case
   http::Verb method() const { return boost::beast::http::string_to_verb(name()); }
 
  private:
-  std::array<char, 32> block_;  // no route names a longer one
+  std::array<char, 32> block_;  // no route names a longer method
   std::size_t size_ = 0;
 };
 
@@ -36,7 +36,7 @@ bool has_capital(std::string_view text) {
 
 class SmallLetters {
  public:
-  // Whether `text` has capitals. It is a reading of a path.
+  // Whether `text`, a reading of a path, has upper-case letters; if so, keeps its lower-case form.
   bool take(std::string_view text) {
     if (!has_capital(text)) return false;
     std::transform(text.begin(), text.end(), block_.begin(), http::to_lower);
@@ -109,8 +109,8 @@ ClassId Classifier::lowest_class_of(RouteId route) const {
   return facts_[index(route)].by_cost ? lowest_class_ : facts_[index(route)].traffic_class;
 }
 
-// A greater ClassId is a lower class. Of the routes of a HEAD and of a GET the one with a waiting
-// room counts, that of the GET first, which is what is run; else the one with the lower class.
+// A greater ClassId is a lower class. If a HEAD and the GET for its path have two routes, one with
+// a waiting room wins, the GET's first, since that is what runs; otherwise the lower class.
 Classifier::Match Classifier::match(const RouteTable& routes, http::Verb method,
                                     std::string_view method_name, std::string_view host,
                                     std::string_view reading) const {
@@ -142,8 +142,8 @@ PathRoute Classifier::route_of(http::Verb method, std::string_view method_name,
       lowest = other.lowest;
     }
   };
-  // To a backend of the same upstream that ignores capitals. To others it is a path of its own,
-  // so that it is no conflict.
+  // The path as seen by a backend of the same upstream that ignores case. For other backends it is
+  // a different path, so this is not a conflict.
   SmallLetters small;
   bool has_room = false;
   const auto may_ignore_capitals = [&] {

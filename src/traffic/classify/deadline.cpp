@@ -15,7 +15,7 @@ constexpr std::size_t kLeastUnixDigits = 12;
 // Beyond any deadline that counts, and small enough for the arithmetic below.
 constexpr std::uint64_t kLargest = 1'000'000'000'000'000;
 
-// The number of digits at the front.
+// The number of leading digits.
 std::size_t leading_digits(std::string_view text) {
   return static_cast<std::size_t>(
       std::find_if(text.begin(), text.end(), [](char c) { return c < '0' || c > '9'; }) -

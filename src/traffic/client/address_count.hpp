@@ -1,10 +1,10 @@
-// The number of connections per client address, to enforce a limit for each.
+// Counts the connections of each client address, to enforce a limit per address.
 //
-// A client is an IPv4 address (also one mapped into IPv6) or an IPv6 /64, the least that a provider
-// assigns to a customer. One thread admits; any thread may release a permit. The memory is fixed:
-// entries for `max_connections` addresses and a quarter more, in a hash table with chaining by a
-// keyed hash (SipHash), since clients choose their addresses. An entry whose count is zero is
-// reclaimed when its chain is walked or, at the latest, when entries run out.
+// A client is an IPv4 address (also one mapped into IPv6) or an IPv6 /64, the smallest network that
+// a provider assigns to a customer. One thread admits; any thread may release a permit. The memory
+// is fixed: entries for `max_connections` addresses and a quarter more, in a hash table with
+// chaining and a keyed hash (SipHash), since clients choose their addresses. An entry whose count
+// is zero is reclaimed when its chain is walked or, at the latest, when entries run out.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class AddressCount {
  private:
   struct Entry {
     std::uint64_t client = 0;
-    Entry* next = nullptr;  // in its chain or in the free list
+    Entry* next = nullptr;  // in its hash chain or in the free list
     std::atomic<std::uint32_t> count{0};
   };
   struct Memory {
@@ -33,7 +33,7 @@ class AddressCount {
 
  public:
   // Counts one connection of an address until it is destroyed. May outlive the AddressCount. An
-  // empty one counts nothing.
+  // empty permit counts nothing.
   class Permit {
    public:
     Permit() = default;
@@ -53,12 +53,12 @@ class AddressCount {
     Entry* entry_ = nullptr;
   };
 
-  // max_connections: of all clients together, at least 1.
+  // max_connections: for all clients together, at least 1.
   AddressCount(std::uint32_t max_connections, SipKey key);
   // Raises max_connections; a smaller value has no effect.
   void grow(std::uint32_t max_connections);
 
-  // nullopt when the client has max_per_client connections already. Connections beyond
+  // nullopt if the client already has max_per_client connections. Connections beyond
   // max_connections may get an empty permit.
   std::optional<Permit> admit(const IpAddress& address, std::uint32_t max_per_client);
 
@@ -69,8 +69,8 @@ class AddressCount {
 
   SipKey key_;
   std::shared_ptr<Memory> memory_ = std::make_shared<Memory>();
-  std::size_t size_ = 0;        // entries in all
-  std::vector<Entry*> chains_;  // the first entry of each
+  std::size_t size_ = 0;        // total number of entries
+  std::vector<Entry*> chains_;  // the first entry of each chain
   Entry* free_ = nullptr;
 };
 

@@ -15,7 +15,7 @@ class Walk {
  public:
   Walk(const IpAddress& peer, const TrustedPeers& trusted) : client_(peer), trusted_(trusted) {}
 
-  // False when the walk is over.
+  // False once the walk has ended.
   bool pass(std::string_view list) {
     for (;;) {
       const std::size_t comma = list.rfind(',');
@@ -66,7 +66,7 @@ NetworkText::NetworkText(const IpAddress& network, PrefixLength length) {
       to = std::to_chars(to, end, network.bytes[i]).ptr;
     }
   } else {
-    // The lower half is zero, so the zeros at the end are always the longest run.
+    // The lower half is zero, so the trailing zeros are always the longest run.
     std::size_t groups = length.v6 / 16;
     const auto group = [&](std::size_t i) {
       return static_cast<unsigned>(network.bytes[2 * i] << 8 | network.bytes[2 * i + 1]);

@@ -1,4 +1,4 @@
-// The client's address behind trusted proxies, and the networks that identify the client and its
+// The client's address behind trusted proxies, and the networks that identify a client and its
 // site.
 #pragma once
 
@@ -13,23 +13,23 @@
 
 namespace spillway::traffic {
 
-// The client of a request that came from a trusted `peer`: the rightmost address of X-Forwarded-For
-// (all its fields, in order) that is not itself a trusted peer, since everything to the left of
-// that is unverified. If all are trusted, the leftmost. The walk stops at an entry that is no
-// address (obfuscated, "unknown"): then the address to the right of it counts, or the peer. Empty
-// entries are skipped (RFC 9110 section 5.6.1.2); a port and brackets are left out.
+// The client of a request from a trusted `peer`: the rightmost address of X-Forwarded-For (all its
+// fields, in order) that is not itself a trusted peer, since everything to the left of it is
+// unverified. If all are trusted, the leftmost. The walk stops at an entry that is not an address
+// (obfuscated, "unknown"): then the address to its right counts, or the peer. Empty entries are
+// skipped (RFC 9110 section 5.6.1.2); port and brackets are removed.
 IpAddress client_behind(const IpAddress& peer, const http::FieldList& fields,
                         const TrustedPeers& trusted);
 
-// The bits that networks have in common: of IPv4 a multiple of 8, of IPv6 one of 16, up to 64.
+// Prefix lengths in bits: for IPv4 a multiple of 8, for IPv6 a multiple of 16, up to 64.
 struct PrefixLength {
   std::uint8_t v4, v6;
 };
-// What identifies a client: the /64 of an IPv6 address, since a client owns a whole one (RFC 6177,
-// RFC 7421) and could change its address with each request; a whole IPv4 address.
+// The network that identifies a client: the /64 of an IPv6 address, since a client owns a whole /64
+// (RFC 6177, RFC 7421) and could change its address with each request; a whole IPv4 address.
 inline constexpr PrefixLength kOfClient{32, 64};
-// The network of its site: the most addresses that a provider assigns to one customer as a rule
-// (RFC 6177). Several customers may share it.
+// The network of a client's site: usually the largest that a provider assigns to one customer (RFC
+// 6177). Several customers may share it.
 inline constexpr PrefixLength kOfSite{24, 48};
 
 IpAddress network_of(const IpAddress& address, PrefixLength length);

@@ -1,8 +1,8 @@
-// How much of something that all clients share each client address has taken, so that one of them
-// cannot take all of it. A client is what AddressCount takes for one.
+// How much of a shared resource each client address has taken, so that no single client can take
+// all of it. A client is defined as in AddressCount.
 //
 // Lock-free and thread-safe, in fixed memory: a counter for each hash value. Clients whose hashes
-// collide share a counter; which do, a client cannot know or choose (SipHash).
+// collide share a counter; a client cannot find out or choose with whom (SipHash).
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace spillway::traffic {
 
 class ClientShares {
  public:
-  // What one client has taken; never below zero.
+  // The amount that one client has taken; never below zero.
   class Share {
    public:
     void add(std::int64_t more) { taken_.fetch_add(more, std::memory_order_relaxed); }
@@ -34,7 +34,7 @@ class ClientShares {
   explicit ClientShares(SipKey key) : key_(key) {}
   SipKey key() const { return key_; }
 
-  // Lives as long as this.
+  // The reference is valid as long as this object.
   Share& of(const IpAddress& address) {
     const IpAddress client = client_network(address);
     const std::string_view bytes(reinterpret_cast<const char*>(client.bytes.data()),

@@ -11,8 +11,8 @@ namespace spillway::traffic {
 
 class TrustedPeers {
  public:
-  // Addresses and CIDR blocks, checked by the configuration; throws std::invalid_argument on
-  // others.
+  // Addresses and CIDR blocks, which the configuration has checked; throws std::invalid_argument on
+  // anything else.
   explicit TrustedPeers(const std::vector<std::string>& blocks);
 
   bool contains(const IpAddress& address) const;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostNames = 8;
 
-// As "99, 0": what is no number, as "u=1, i" (RFC 9218), is no priority here.
+// Like "99, 0". Values that are not numbers, like "u=1, i" (RFC 9218), are not priorities here.
 bool is_list_of_numbers(std::string_view value) {
   return value.find(',') != std::string_view::npos &&
          value.find_first_not_of("0123456789, \t") == std::string_view::npos;

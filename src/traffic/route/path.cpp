@@ -16,7 +16,7 @@ constexpr std::array<bool, 256> kOfNote = [] {
   return table;
 }();
 
-// Whether nothing in the path needs attention: nearly every path is plain. Sets `end`.
+// Whether the path needs no further work: nearly every path is plain. Sets `end`.
 bool is_plain(std::string_view path_and_query, std::size_t& end) {
   bool plain = path_and_query.starts_with('/');
   char before = '/';
@@ -32,7 +32,7 @@ bool is_plain(std::string_view path_and_query, std::size_t& end) {
   return plain && before != '.';
 }
 
-// What alone makes no path ambiguous.
+// Features that do not make a path ambiguous by themselves.
 constexpr unsigned kHarmless = kEscapes | kUnreserved | kLooseEnds | kBlankEnd | kBlankEdges;
 
 }  // namespace
@@ -82,7 +82,7 @@ bool PathReadings::next() {
   return true;
 }
 
-// Adds what comes of the text by one step. False: that is more than may be spent.
+// Adds the results of each single step on the text. False if that exceeds the work limit.
 bool PathReadings::expand(const Text& text) {
   const std::string_view from = view(text);
   const unsigned features = features_of(from, text.raw);
@@ -101,7 +101,7 @@ bool PathReadings::spend(std::size_t bytes) {
   return !too_many_;
 }
 
-// What was written at the end of the block, unless it is there already.
+// Adds the text just written at the end of the block, unless it is already among the texts.
 void PathReadings::add(std::size_t size, bool raw) {
   char* const begin = block_.data() + used_;
   while (size > 0 && begin[size - 1] == '/') --size;

@@ -1,11 +1,11 @@
-// The readings of a path: what backends, and proxies in front of them, may take it for. The path is
-// forwarded byte for byte, so a request may get no higher class than any reading of it has.
+// The readings of a path: how backends, and proxies in front of them, may interpret it. The path is
+// forwarded byte for byte, so a request may get no higher class than any of its readings.
 //
 // A reader takes some steps (path_steps.hpp): it decodes, resolves dot segments, merges slashes,
-// cuts off parameters, and so on. Which ones, in what order and how often is not known, and the
-// next reader goes on from where the first one ended. So the readings are all texts that come of
-// the path by any steps in any order and number. Not among them: small letters for capitals
-// (Classifier asks for those besides), and the overlong forms of UTF-8.
+// cuts off parameters, and so on. Which steps it takes, in what order and how often, is not known,
+// and the next reader continues from the result. So the readings are all texts that result from the
+// path by any steps in any order and number. Not included: case folding (Classifier checks that
+// separately), and the overlong forms of UTF-8.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@
 
 namespace spillway::traffic {
 
-// Goes through the readings of one path. An ordinary path has one, a view of itself, and costs one
-// scan. Each reading starts with "/", has no slash at its end (but "/" itself), no query and no
+// Iterates over the readings of one path. An ordinary path has one, a view of itself, and costs one
+// scan. Each reading starts with "/", has no trailing slash (except "/" itself), no query and no
 // fragment. Escapes that a segment needs are decoded, but escaped slashes and backslashes that do
-// not separate stay as %2F and %5C. An invalid escape stays as it is.
+// not separate segments stay as %2F and %5C. An invalid escape is kept unchanged.
 class PathReadings {
  public:
-  // Bytes read and written for one path, and kEach for each text: of a path that takes more not all
-  // readings are seen.
+  // The limit of work for one path: bytes read and written, plus kEach for each text. If a path
+  // needs more, not all its readings are seen.
   static constexpr std::size_t kMostWork = 32'768;
   static constexpr std::size_t kEach = 32;
 
@@ -33,15 +33,15 @@ class PathReadings {
   PathReadings(const PathReadings&) = delete;
   PathReadings& operator=(const PathReadings&) = delete;
 
-  // False: there is no further one. The first is standard_reading(). Two may be alike.
+  // False if there are no more. The first is standard_reading(). Two readings may be equal.
   bool next();
   // Valid until next().
   std::string_view reading() const { return reading_; }
 
-  // Once next() was false: not all readings were seen.
+  // Valid once next() returned false: whether some readings were not seen.
   bool too_many() const { return too_many_; }
-  // Once next() was false: it has what readings differ by, except needless escapes, dots and
-  // spaces at the end of a segment, and blanks around one.
+  // Valid once next() returned false: whether the path has anything that makes readings differ,
+  // except needless escapes, dots and spaces at the end of a segment, and blanks around one.
   bool is_ambiguous() const;
 
  private:
@@ -53,7 +53,7 @@ class PathReadings {
     std::uint16_t at;
     std::uint16_t size;
     std::uint32_t hash;
-    bool raw;  // features_of()
+    bool raw;  // as in features_of()
   };
 
   void begin(std::string_view path);
@@ -62,24 +62,24 @@ class PathReadings {
   void add(std::size_t size, bool raw);
   std::string_view view(const Text& text) const { return {block_.data() + text.at, text.size}; }
 
-  std::string_view path_;  // without query
+  std::string_view path_;  // without the query
   std::string_view reading_;
-  unsigned features_ = 0;  // of all texts
+  unsigned features_ = 0;  // of all texts together
   std::size_t work_ = 0;
-  std::size_t used_ = 0;  // of block_
+  std::size_t used_ = 0;  // bytes of block_ in use
   std::size_t count_ = 0;
   std::size_t expanded_ = 0;
   std::size_t shown_ = 0;
   bool is_plain_;
   bool has_begun_ = false;
   bool too_many_ = false;
-  std::array<std::uint16_t, kSlots> slots_;  // by hash; 1 more than the index of a text. All are
+  std::array<std::uint16_t, kSlots> slots_;  // by hash; index of a text plus 1. Both arrays are
   std::array<Text, kMostTexts> texts_;       // uninitialised for a plain path
   std::array<char, kMostWork> block_;
   std::array<char, http::kMaxRequestLine + 1> reading_block_;
 };
 
-// A literal segment of a pattern, as the first reading has it.
+// A literal segment of a pattern, decoded as in the first reading.
 std::string decoded_segment(std::string_view segment);
 
 }  // namespace spillway::traffic

@@ -18,7 +18,7 @@ constexpr std::array<bool, 256> table_of(std::string_view characters) {
 }
 constexpr std::array<bool, 256> kUnreservedSet =  // RFC 3986 section 2.3
     table_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~");
-constexpr std::array<bool, 256> kSegmentSet =  // pchar of section 3.3
+constexpr std::array<bool, 256> kSegmentSet =  // pchar of RFC 3986 section 3.3
     table_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@");
 constexpr std::array<bool, 256> kOfNoteSet = table_of(std::string_view("%\\;?#\0\t\n\r", 9));
 
@@ -41,8 +41,8 @@ Character character_at(std::string_view text, std::size_t at) {
   return {text[at], false, 1};
 }
 
-// Decodes the escapes of the characters that `decodes` names. Those of slashes and backslashes that
-// stay are written in one way.
+// Decodes the escapes of the characters that `decodes` selects. Escaped slashes and backslashes
+// that remain are written in a single form.
 template <class Decodes>
 std::size_t decode(std::string_view text, char* out, Decodes decodes) {
   std::size_t size = 0;
@@ -64,13 +64,13 @@ std::size_t decode(std::string_view text, char* out, Decodes decodes) {
 
 bool is_separator(char c) { return c == '/' || c == '\\'; }
 
-// Also in ISO 8859-1, which has NEL and the no-break space besides.
+// Includes the blanks of ISO 8859-1, which adds NEL and the no-break space.
 bool is_blank(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte <= ' ' || byte == 0x85 || byte == 0xa0;
 }
 
-// "à" ends with the byte A0.
+// Needed because, for instance, "à" ends with the byte A0.
 bool ends_in_utf8(std::string_view text) {
   for (std::size_t size = 2; size <= std::min<std::size_t>(text.size(), 4); ++size) {
     const std::string_view last = text.substr(text.size() - size);
@@ -80,7 +80,7 @@ bool ends_in_utf8(std::string_view text) {
   return false;
 }
 
-// A reader that takes a byte off a character of UTF-8 is left with no route's text.
+// A reader that cuts a byte off a UTF-8 character gets a text that matches no route.
 bool has_blank_end(std::string_view text) {
   return !text.empty() && is_blank(text.back()) && !ends_in_utf8(text);
 }
@@ -91,9 +91,9 @@ std::string_view trimmed(std::string_view segment) {
   return segment;
 }
 
-// What becomes of a segment, besides "so many bytes of it stay".
+// Results of an edit other than "keep that many bytes of the segment".
 constexpr std::size_t kGone = SIZE_MAX;
-constexpr std::size_t kUp = SIZE_MAX - 1;  // gone, with the segment before it
+constexpr std::size_t kUp = SIZE_MAX - 1;  // removed, together with the segment before it
 
 template <class Edit>
 std::size_t edit_segments(std::string_view text, char* out, Edit edit) {
@@ -114,7 +114,7 @@ std::size_t edit_segments(std::string_view text, char* out, Edit edit) {
   return size;
 }
 
-// How many dots the segment is, "%2e" among them if `encoded`; 0 if there is anything else.
+// The number of dots in the segment, counting "%2e" if `encoded`; 0 if it has anything else.
 std::size_t dots_in(std::string_view segment, bool encoded) {
   std::size_t dots = 0;
   for (; !segment.empty(); ++dots) {
@@ -130,7 +130,7 @@ std::size_t resolved(std::string_view segment, bool encoded) {
   return dots == 1 ? kGone : dots == 2 ? kUp : segment.size();
 }
 
-// Without the dots and spaces at its end. A segment of nothing but dots stays.
+// The size without dots and spaces at the end. A segment of nothing but dots is kept.
 std::size_t tight(std::string_view segment) {
   const std::size_t spaced = segment.find_last_not_of(' ') + 1;
   if (dots_in(segment.substr(0, spaced), false) > 0) return spaced;
@@ -143,8 +143,8 @@ std::size_t end_at(std::string_view text, char* out) {
       std::copy_n(text.data(), std::min(text.find(Last), text.size()), out) - out);
 }
 
-// What is behind the authority of "//authority/path", which some look for behind any number of
-// slashes, or of backslashes too.
+// The path after the authority in "//authority/path"; some readers skip any number of slashes
+// before it, or backslashes too.
 std::size_t without_authority(std::string_view text, char* out, std::string_view slashes,
                               std::size_t begin) {
   const std::size_t end = std::min(text.find_first_of(slashes, begin), text.size());
@@ -222,7 +222,7 @@ constexpr std::array kSteps{
     PathStep{kAuthority, false,
              [](std::string_view text, char* out) { return without_authority(text, out, "/", 2); }},
     PathStep{kLineBreaks, false, without_line_breaks},
-    PathStep{kEscapedSlashes, true,  // but for those
+    PathStep{kEscapedSlashes, true,  // all escapes but %2F
              [](std::string_view text, char* out) {
                return decode(text, out, [](char c) { return c != '/'; });
              }},
@@ -236,7 +236,7 @@ constexpr std::array kSteps{
              }},
     PathStep{kBlankEnd, false, without_blank_end},
     PathStep{kBlankEdges, false, without_blanks_around_segments},
-    PathStep{kParameters, false,  // of the last segment
+    PathStep{kParameters, false,  // only of the last segment
              [](std::string_view text, char* out) {
                return edit_segments(text, out, [](std::string_view s, bool is_last) {
                  return is_last ? std::min(s.find(';'), s.size()) : s.size();
@@ -263,18 +263,18 @@ unsigned feature_of(char c) {
   }
 }
 
-// Of a segment behind its slash.
+// The features of one segment, without its slash.
 unsigned features_of_segment(std::string_view segment) {
   if (segment.empty()) return kEmptySegments;
   unsigned found = tight(segment) < segment.size() ? kLooseEnds : 0u;
   if (trimmed(segment).size() < segment.size()) found |= kBlankEdges;
-  if (segment.size() > 6) return found;  // more than "%2e%2e"
+  if (segment.size() > 6) return found;  // longer than "%2e%2e"
   const std::size_t dots = dots_in(segment, true);
   if (dots == 1 || dots == 2) found |= dots == segment.size() ? kDots : kEncodedDots;
   return found;
 }
 
-// Of an escape.
+// The features of an escaped character.
 unsigned features_of_escaped(char c, bool raw, bool may_be_at_edge) {
   if (c == '/') return kEscapes | kEscapedSlashes;
   if (is_in(kUnreservedSet, c)) return kEscapes | kUnreserved;
@@ -301,7 +301,7 @@ unsigned features_of(std::string_view text, bool raw) {
       const Character c = character_at(text, i);
       const bool begins_it = i == at;
       i += c.length;
-      // A blank before a dot may be one of the dots and blanks at the end of a segment.
+      // A blank before a dot may be part of the dots and blanks at the end of a segment.
       const bool may_end_it = i == text.size() || text[i] == '/' || text[i] == '.';
       found |= c.is_escaped ? features_of_escaped(c.value, raw, begins_it || may_end_it)
                             : feature_of(c.value);

@@ -21,7 +21,7 @@ Pattern::Segment literal_segment(std::string_view pattern, std::string_view segm
   return {false, decoded_segment(segment)};
 }
 
-// How specific the pattern is at segment i: see more_specific().
+// How specific the pattern is at segment i; see more_specific().
 int weight_at(const Pattern& pattern, std::size_t i) {
   if (i < pattern.segments.size()) return pattern.segments[i].star ? 1 : 2;
   return i == pattern.segments.size() && pattern.below ? 0 : 2;

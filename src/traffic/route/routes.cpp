@@ -23,7 +23,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// The canonical text of a match, equal for all spellings of it.
+// The canonical text of a match: equal for all ways of writing the same match.
 std::string canonical(const config::Match& match, const Pattern& pattern) {
   std::set<std::string> methods(match.methods.begin(), match.methods.end());
   std::string text = lower(match.host);
@@ -66,8 +66,8 @@ std::vector<Entry> read_entries(const std::vector<config::Route>& routes) {
   return entries;
 }
 
-// An upper bound of the positions that one walk can have at the same depth: two of them with the
-// same root and the same wildcards so far would have the same literals, so be one.
+// An upper bound of the positions that one walk can have at the same depth: two positions with the
+// same root and the same wildcards so far would have the same literals, and so be the same.
 std::size_t count_positions(const std::vector<Entry>& entries) {
   std::map<std::size_t, std::set<std::pair<bool, std::uint64_t>>> shapes;
   std::size_t most = 1;
@@ -146,8 +146,8 @@ RouteTable::Node RouteTable::child_of(Node parent, const Pattern::Segment& segme
   return fresh;
 }
 
-// Ranks come in rising order, so each list is sorted; a route that an earlier entry shadows is left
-// out, so that a list is never longer than the number of methods.
+// Ranks are added in ascending order, so each list is sorted; a route shadowed by an earlier entry
+// is left out, so that a list is never longer than the number of methods.
 void RouteTable::add(const config::Route& route, const Pattern& pattern, Rank rank) {
   Node node = root_of(route.match.host);
   for (const Pattern::Segment& segment : pattern.segments) node = child_of(node, segment);
@@ -171,7 +171,7 @@ RouteTable::MethodId RouteTable::intern_method(const std::string& name) {
   return static_cast<MethodId>(kFirstCustomMethod + custom_methods_.size() - 1);
 }
 
-// kAnyMethod for a method that no route names: it only fits routes for any method.
+// kAnyMethod for a method that no route names: it matches only routes for any method.
 RouteTable::MethodId RouteTable::method_id(http::Verb method, std::string_view name) const {
   if (method != http::Verb::unknown) return static_cast<MethodId>(method);
   const auto found = std::find(custom_methods_.begin(), custom_methods_.end(), name);
@@ -188,7 +188,7 @@ RouteTable::Rank RouteTable::best_of(const std::vector<Candidate>& candidates, M
   return best;
 }
 
-// Where a walk begins: the trie of this host and the one for any host.
+// The start of a walk: the trie of this host and the trie for any host.
 std::size_t RouteTable::start(std::string_view host, Node* positions) const {
   std::size_t count = 0;
   if (any_host_ != kNoNode) positions[count++] = any_host_;

@@ -47,7 +47,7 @@ std::uint32_t SegmentTable::find(std::uint32_t node, std::string_view segment,
 }
 
 void SegmentTable::insert(std::uint32_t node, std::string_view segment, std::uint32_t child) {
-  if (slots_.size() < 2 * (size_ + 1)) grow();  // at most half full: short runs
+  if (slots_.size() < 2 * (size_ + 1)) grow();  // at most half full, so probe runs are short
   std::size_t i = first_slot(node, hash(segment));
   while (slots_[i].child != kAbsent) i = (i + 1) & (slots_.size() - 1);
   slots_[i] = {node, child, static_cast<std::uint32_t>(texts_.size()),

@@ -14,7 +14,7 @@ class SegmentTable {
  public:
   static constexpr std::uint32_t kAbsent = UINT32_MAX;
 
-  // Keys' hashes are computed once per segment and used for several nodes.
+  // The hash of a segment is computed once and used for several nodes.
   static std::uint64_t hash(std::string_view segment);
 
   std::uint32_t find(std::uint32_t node, std::string_view segment, std::uint64_t hash) const;
@@ -29,7 +29,7 @@ class SegmentTable {
  private:
   struct Slot {
     std::uint32_t node = 0;
-    std::uint32_t child = kAbsent;  // kAbsent: free
+    std::uint32_t child = kAbsent;  // kAbsent: a free slot
     std::uint32_t offset = 0;       // of the segment in texts_
     std::uint32_t length = 0;
   };
@@ -37,7 +37,7 @@ class SegmentTable {
   std::size_t first_slot(std::uint32_t node, std::uint64_t hash) const;
   void grow();
 
-  std::vector<Slot> slots_;  // a power of two
+  std::vector<Slot> slots_;  // its size is a power of two
   std::string texts_;
   std::size_t size_ = 0;
 };

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kDeepest = 16;
 
-// The names of its functions are those that nlohmann::json::sax_parse() calls.
+// Its function names are fixed by nlohmann::json::sax_parse(), which calls them.
 class MemberReader {
  public:
   using Json = nlohmann::json;

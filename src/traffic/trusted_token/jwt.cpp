@@ -19,7 +19,7 @@ namespace {
 
 using Kind = JsonMember::Kind;
 
-// Later is a mistake: milliseconds, for instance.
+// A later time is a mistake: milliseconds, for instance.
 constexpr double kLatest = 1e11;
 
 std::optional<std::string> decoded(std::string_view part) {
@@ -29,7 +29,7 @@ std::optional<std::string> decoded(std::string_view part) {
   return bytes;
 }
 
-// NumericDate (section 2): seconds, or parts of them.
+// NumericDate (RFC 7519 section 2): seconds, possibly with a fraction.
 std::optional<TokenTime> time_of(const JsonMember& claim) {
   const bool is_time = claim.kind == Kind::number && claim.number >= 0 && claim.number <= kLatest;
   if (!is_time) return std::nullopt;
@@ -59,7 +59,7 @@ bool JwtReader::has_public_keys() const {
   });
 }
 
-// The head is read before anything is verified: it says which key is asked.
+// The header is parsed before anything is verified, since it names the key to use.
 std::variant<const config::JwtKey*, TokenFault> JwtReader::key_of(std::string_view head) const {
   std::array<JsonMember, 3> members{{{"alg"}, {"kid"}, {"crit"}}};
   const auto& [alg, kid, crit] = members;
@@ -101,7 +101,7 @@ VerifiedToken JwtReader::claims_of(std::string_view payload) const {
   std::array<JsonMember, 6> members{
       {{"exp"}, {"nbf"}, {"iss"}, {"aud"}, {settings_.tier_claim}, {settings_.user_claim}}};
   if (!read_members(payload, members)) return TokenFault::malformed;
-  // Two of them may be one claim, which is then where the first of them is.
+  // Two of these names may be equal: then the first such member was filled.
   const auto claim = [&members](std::string_view name) -> const JsonMember& {
     return *std::ranges::find(members, name, &JsonMember::name);
   };

@@ -1,6 +1,6 @@
-// JSON Web Tokens (RFC 7519) in the compact form of signatures (RFC 7515 section 3.1), with the
-// advice of RFC 8725: the key says which algorithm it is for, not the token; "none" is none;
-// extensions (crit) are refused; what is signed is read only once its signature is verified.
+// JSON Web Tokens (RFC 7519) in JWS compact serialization (RFC 7515 section 3.1), following RFC
+// 8725: the key determines the algorithm, not the token; "none" is rejected, and so are critical
+// extensions (crit); the payload is parsed only after its signature is verified.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ class JwtReader {
  public:
   explicit JwtReader(config::VisitorJwt settings) : settings_(std::move(settings)) {}
 
-  // Without a look at the time. A token has to have `exp`; the claims that are asked for are what
-  // RFC 7519 says, tier and user strings.
+  // Does not check the time. A token must have `exp`; the registered claims used here have the
+  // types of RFC 7519, tier and user are strings.
   VerifiedToken read(std::string_view text) const;
 
-  // Whether a signature takes more than a hash.
+  // Whether verifying a signature takes more than a hash.
   bool has_public_keys() const;
 
  private:

@@ -15,9 +15,9 @@ namespace spillway::traffic {
 namespace {
 
 constexpr char kBetween = '~';
-constexpr std::size_t kMostDigits = 11;  // of seconds: until the year 5138
+constexpr std::size_t kMostDigits = 11;  // of `expires` in seconds: enough until the year 5138
 
-// The text before the next '~', which is taken off with it; all of it if there is none.
+// Removes and returns the text before the next '~' (and the '~'); the whole rest if there is none.
 std::string_view take(std::string_view& rest) {
   const std::size_t end = rest.find(kBetween);
   const std::string_view part = rest.substr(0, end);

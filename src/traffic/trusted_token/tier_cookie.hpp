@@ -1,10 +1,10 @@
-// A cookie by which the site's backend says who a visitor of a waiting room is:
+// A signed cookie with which the site's backend identifies a visitor of a waiting room:
 //
 //     expires~tier~user~kid~room[~room...]~signature
 //
-// `expires` in seconds since 1970, the user in base64url without padding (empty: none), the names
-// of the key and of the waiting rooms it is for; the signature is HMAC-SHA256 of all before the
-// last '~', in base64url without padding. There is one text for the same contents.
+// `expires` is in seconds since 1970, the user in base64url without padding (empty: none); then the
+// key's name and the waiting rooms it is valid for; the signature is HMAC-SHA256 of all before the
+// last '~', in base64url without padding. The same contents always give the same text.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@ class TierCookieReader {
  public:
   explicit TierCookieReader(config::TierCookie settings) : settings_(std::move(settings)) {}
 
-  // Without a look at the time or at the waiting room.
+  // Does not check the time or the waiting room.
   VerifiedToken read(std::string_view text) const;
 
  private:

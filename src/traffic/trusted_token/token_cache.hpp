@@ -1,7 +1,7 @@
-// The tokens that were verified lately, so that one is verified once and not with each request that
-// asks for it. One owner (a worker), not thread-safe.
+// A cache of recently verified tokens, so that a token is verified once and not with each request
+// that carries it. One owner (a worker), not thread-safe.
 //
-// Only good ones are kept: a client without a key cannot fill it, nor push out the good ones.
+// Only valid tokens are kept: a client without a key can neither fill it nor evict valid ones.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class TokenCache {
     return digest;
   }
 
-  // Until the next keep().
+  // The pointer is valid until the next keep().
   const TokenClaims* find(const Sha256& digest) const {
     if (places_.empty()) return nullptr;
     const Place& place = places_[HashOfSha256()(digest) % kPlaces];
@@ -41,7 +41,7 @@ class TokenCache {
     Sha256 digest{};
     TokenClaims claims{};
   };
-  std::vector<Place> places_;  // none before the first token
+  std::vector<Place> places_;  // empty before the first token
 };
 
 }  // namespace spillway::traffic

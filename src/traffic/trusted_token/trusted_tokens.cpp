@@ -21,7 +21,7 @@ std::optional<Carried> in_cookie(TokenSource source, const http::FieldList& fiel
   return Carried{source, found.value, {}};
 }
 
-// RFC 6750 section 2.1; a field of the operator's choice may have the token alone.
+// RFC 6750 section 2.1; a field that the operator chose may contain only the token.
 std::optional<Carried> in_field(const http::FieldList& fields, std::string_view name) {
   const auto count = std::ranges::count_if(
       fields, [name](const http::Field& field) { return http::iequals(field.name, name); });

@@ -1,5 +1,5 @@
-// The signed tokens of a request that say who a visitor of a waiting room is. They are the
-// application's own: they are read, and passed on as they came.
+// The signed tokens of a request that identify a visitor of a waiting room. They belong to the
+// application: they are read, and forwarded unchanged.
 #pragma once
 
 #include <array>
@@ -17,25 +17,25 @@ namespace spillway::traffic {
 
 class TrustedTokens {
  public:
-  // In this order: the first that is verified counts, and alone.
+  // Tried in this order: only the first source with a valid token counts.
   static constexpr std::array<TokenSource, 2> kSources{TokenSource::jwt, TokenSource::cookie};
 
-  // The keys are read already (config/file/key_files.hpp).
+  // The keys must have been read before (config/file/key_files.hpp).
   explicit TrustedTokens(const config::TrustedTokens& settings);
 
   bool is_empty() const { return !jwt_ && !cookie_; }
 
-  // As it came; `fault` if it is there more than once.
+  // A token as received; `fault` if there is more than one.
   struct Carried {
     TokenSource source = TokenSource::none;
     std::string_view text{};
     std::optional<TokenFault> fault{};
   };
-  // nullopt: the request has none of that source. A field with another scheme than Bearer is none.
+  // nullopt: the request has none from that source. A scheme other than Bearer counts as none.
   std::optional<Carried> find(TokenSource source, const http::FieldList& fields) const;
 
   VerifiedToken verify(const Carried& token) const;
-  // Whether that may take long: a signature by a public key.
+  // Whether verifying it may take long: a public-key signature.
   bool is_dear(const Carried& token) const {
     return token.source == TokenSource::jwt && jwt_->has_public_keys();
   }
@@ -43,7 +43,7 @@ class TrustedTokens {
  private:
   std::optional<JwtReader> jwt_;
   std::optional<TierCookieReader> cookie_;
-  std::string jwt_header_;  // where they are; empty: in a cookie
+  std::string jwt_header_;  // the field with JWTs; empty: they are in a cookie
   std::string jwt_cookie_;
   std::string tier_cookie_;
 };

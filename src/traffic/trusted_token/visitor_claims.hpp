@@ -1,4 +1,4 @@
-// What a signed token says of a visitor of a waiting room, and why one says nothing.
+// The claims of a signed token about a visitor of a waiting room, and why a token is invalid.
 #pragma once
 
 #include <algorithm>
@@ -15,44 +15,44 @@
 
 namespace spillway::traffic {
 
-// By the wall clock, as issuers of tokens have it.
+// Wall-clock time, which issuers of tokens use.
 using TokenTime = std::chrono::sys_time<Milliseconds>;
 
 enum class TokenSource : std::uint8_t { none, jwt, cookie };
 
 enum class TokenFault : std::uint8_t {
-  malformed,      // it is not written as such a token is
-  repeated,       // it is there twice: which of them does the backend believe?
-  wrong_alg,      // it names another algorithm than its key has
-  unknown_key,    // it names none of the keys
-  bad_signature,  // it was changed, or made with another key
-  limited,        // not verified: too many of its address were bad_signature
+  malformed,      // not in the syntax of such a token
+  repeated,       // there are two: which one does the backend use?
+  wrong_alg,      // its algorithm is not that of its key
+  unknown_key,    // it names none of the configured keys
+  bad_signature,  // it was changed, or signed with another key
+  limited,        // not verified: its address sent too many bad_signature tokens
   expired,
   too_early,      // nbf is in the future
-  wrong_issuer,   // iss is another one
-  wrong_audience  // it is for another service, or for another waiting room
+  wrong_issuer,   // iss is not the configured one
+  wrong_audience  // for another service, or for another waiting room
 };
 inline constexpr std::size_t kTokenFaultCount = 10;
-// In metrics.
+// The names in metrics.
 std::string_view name(TokenFault fault);
 std::string_view name(TokenSource source);
 
-// A longer one is malformed.
+// A longer token is malformed.
 inline constexpr std::size_t kMostTokenText = 8192;
-// So is one with a longer user.
+// A token with a longer user is malformed too.
 inline constexpr std::size_t kMostUserBytes = 256;
-// How far the issuer's clock may be from this one.
+// How far the issuer's clock may differ from this one.
 inline constexpr Milliseconds kClockLeeway{30'000};
 
-// What a token with a good signature says.
+// The claims of a token whose signature is valid.
 struct TokenClaims {
-  std::string tier{};  // empty: it says none
+  std::string tier{};  // empty: none given
   std::string user{};  // likewise
   TokenTime expires{};
   TokenTime not_before{};
-  std::vector<std::string> rooms{};  // the waiting rooms it is for; empty: all
+  std::vector<std::string> rooms{};  // the waiting rooms it is valid for; empty: all
 
-  // Why it does not count here and now.
+  // Why the token is not valid here and now; nullopt if it is.
   std::optional<TokenFault> fault_at(std::string_view room, TokenTime now) const {
     if (now >= expires + kClockLeeway) return TokenFault::expired;
     if (now + kClockLeeway < not_before) return TokenFault::too_early;
@@ -64,7 +64,7 @@ struct TokenClaims {
 
 using VerifiedToken = std::variant<TokenClaims, TokenFault>;
 
-// What counts of it.
+// The part of a token's claims that is used.
 struct TokenWord {
   TokenSource source = TokenSource::none;
   std::string tier{};
