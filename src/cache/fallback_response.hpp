@@ -15,17 +15,17 @@ class FallbackResponse {
     std::string_view content;
   };
 
-  // Keeps references to the configuration, whose files have been read.
+  // Keeps references to the configuration, whose referenced files have been read already.
   explicit FallbackResponse(const config::Fallback& settings);
 
   unsigned status() const { return settings_.status; }
   // The configured fields, each with its CRLF.
   std::string_view lines() const { return lines_; }
-  // HTML or JSON, as the client prefers, or the only one configured.
+  // HTML or JSON, by the client's preference, or the only one configured.
   Form form(bool prefers_html) const;
   // Whether the body depends on Accept.
   bool varies() const { return settings_.json && settings_.html; }
-  // Otherwise it is to be sent with no-store: it is not the resource.
+  // Without it no-store is to be sent: the fallback is not the resource.
   bool has_cache_control() const { return has_cache_control_; }
 
  private:

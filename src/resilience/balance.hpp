@@ -2,15 +2,15 @@
 //
 // None of the three gives a server more than its part of the slots while another one has room.
 //
-// Two of them look at how much each server has in flight, so that a slow one gets less:
-// the least of all, or the lesser of two drawn at random (Mitzenmacher, "The Power of Two Choices
-// in Randomized Load Balancing", IEEE Transactions on Parallel and Distributed Systems, 2001),
-// which reads two counts however many servers there are, and does not send all workers that choose
-// at the same moment to the same server. Round robin ignores the load: requests pile up at a slow
+// Two of them compare how much each server has in flight, so that a slow one gets less: the least
+// of all, or the lesser of two drawn at random (Mitzenmacher, "The Power of Two Choices in
+// Randomized Load Balancing", IEEE Transactions on Parallel and Distributed Systems, 2001), which
+// reads two counts however many servers there are, and does not send all workers that choose at
+// the same moment to the same server. Round robin ignores the load: requests pile up at a slow
 // server.
 //
-// In all of them `among` is not empty and may change from call to call; `load(server)` is what the
-// server has in flight now, by its part; `turn` rises by one with each call (it may wrap).
+// For all of them: `among` is not empty and may change from call to call; `load(server)` is its
+// current load in flight relative to its part; `turn` rises by one with each call (it may wrap).
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ inline std::size_t in_turn(ServerSet among, std::uint64_t turn) {
   return among.nth(turn % among.size());
 }
 
-// Least in flight by its part, so one with room if there is any; servers with equally few take
-// turns.
+// Least in flight relative to its part, and thus a server with room if there is any; servers with
+// equal loads take turns.
 template <class Load>
 std::size_t with_least(ServerSet among, std::uint64_t turn, Load load) {
   ServerSet least;
@@ -37,7 +37,7 @@ std::size_t with_least(ServerSet among, std::uint64_t turn, Load load) {
   among.erase(among.front());
   for (; !among.empty(); among.erase(among.front())) {
     const std::size_t server = among.front();
-    const auto its = load(server);  // once: it may change
+    const auto its = load(server);  // read once, since it may change
     if (fewest < its) continue;
     if (its < fewest) least = {};
     fewest = its;

@@ -5,7 +5,7 @@
 namespace spillway::resilience {
 namespace {
 
-constexpr double kBadRate = 0.5;  // where there is no limit for it
+constexpr double kBadRate = 0.5;  // used if no limit is set
 
 TimePoint later(TimePoint now, Duration by) { return now < kNever - by ? now + by : kNever; }
 
@@ -85,7 +85,7 @@ bool CircuitBreaker::is_suspect_of_late(const FailureSource* source, TimePoint n
   return source != nullptr && now < suspects_until_ && suspects_.has(*source);
 }
 
-// A failure without a source is the server's: no connection.
+// A failure without a source is the server's own: it had no connection.
 void CircuitBreaker::add_to_row(const FailureSource* source) {
   if (row_.failures == 0 && source != nullptr) row_.first = *source;
   row_.is_one_client =
@@ -95,7 +95,7 @@ void CircuitBreaker::add_to_row(const FailureSource* source) {
   ++row_.failures;
 }
 
-// No call is allowed while the circuit is open, so one of this era is a probe.
+// No call is allowed while the circuit is open, so a call of this era is a probe.
 void CircuitBreaker::record_probe(const Call& call, CallResult result, TimePoint now,
                                   Random& random, const FailureSource* source) {
   if (!call.answered) --probes_running_;
@@ -117,7 +117,7 @@ void CircuitBreaker::probe_succeeded(const Call& call, TimePoint now, const Fail
   enter(CircuitState::closed);
 }
 
-// After a probe that failed. If not, its source is a suspect now.
+// Whether a failed probe opens the circuit again. If not, its source is now a suspect.
 bool CircuitBreaker::reopens(const Call& call, TimePoint now, const FailureSource* source) {
   if (source == nullptr) return true;
   const bool is_first = suspects_.empty();

@@ -5,22 +5,22 @@
 //   closed --failures--> open --time--> half-open --successes--> closed
 //                          ^-------- a failure -----'
 //
-// A closed circuit judges the server by others than the few clients or paths that fail while others
-// are served well (FailingSources): one client that asks for what fails must not have it opened.
-// Nor must many: failed responses in a row open it only if for longer than would be chance no
-// request has succeeded (SuccessPace).
+// A closed circuit judges the server without the few clients or paths whose requests fail while
+// others succeed (FailingSources): one client that asks for something that fails must not open it.
+// Nor must many such clients: consecutive failed responses open it only if no request has succeeded
+// for longer than chance explains (SuccessPace).
 //
-// Nor may it keep it open, though probes are whatever requests come. A half-open circuit opens
-// again
+// Nor may such a client keep it open, although any request that comes may be a probe. A half-open
+// circuit opens again
 // * at once if there is no connection;
 // * at the second other failure, if it has neither the client nor the path of the first.
-// For as long as the circuit was open only those are let through whose client or path was answered
-// well before it opened (WellSources), if any were.
-// Until then the client and the path that failed are suspects (ProbeSuspects): others go before
-// them, for as long as the circuit was open. After that one of the suspects is let through. If it
-// fails again and no other has succeeded meanwhile, it is the only traffic there is: the circuit
-// opens. What is still suspect when it closes does not count for one window more; by then others
-// have been served.
+// At first, for as long again as the circuit was open, only sources are let through whose client or
+// path succeeded before it opened (WellSources), if there are any. The client and the path of a
+// first failed probe are suspects (ProbeSuspects): for as long as the circuit was open, others go
+// before them. After that one of the suspects is let through. If it fails again and no other has
+// succeeded meanwhile, it is the only traffic there is: the circuit opens. Failures of sources that
+// are still suspect when it closes do not count for one more window; by then others have been
+// served.
 #pragma once
 
 #include <cstdint>
@@ -43,21 +43,21 @@ enum class CircuitState : std::uint8_t { closed, open, half_open };
 enum class CallResult : std::uint8_t { success, failure, ignored };
 
 struct CircuitBreakerLimits {
-  std::uint32_t consecutive_failures = 5;  // that open; 0: does not open on these
-  double failure_rate = 0.5;               // in the window, that opens; 0 or NaN: does not
-  std::uint32_t min_samples = 20;          // in the window, below which a rate says nothing
+  std::uint32_t consecutive_failures = 5;  // in a row, to open it; 0: never by these
+  double failure_rate = 0.5;               // in the window, to open it; 0 or NaN: never by it
+  std::uint32_t min_samples = 20;          // in the window; with fewer the rate does not count
   Duration window = std::chrono::seconds(10);
   std::uint32_t probes = 1;              // at a time while half-open; 0 counts as 1
-  std::uint32_t successes_to_close = 3;  // of probes, no failure between but suspects'; 0: 1
+  std::uint32_t successes_to_close = 3;  // probes, no failure in between but suspects'; 0: 1
   Backoff open_for;                      // attempt n: opened n times without closing
 };
 
-// One owner, fixed memory. Every allowed call must be recorded exactly once, or a probe is never
-// counted as finished.
+// One owner, fixed memory. Every allowed call must be recorded exactly once; otherwise a probe
+// never counts as finished.
 class CircuitBreaker {
  public:
-  // Returned by allow(), to be passed to record(). The era tells probes from calls that began
-  // before the last change of state, whose results are ignored.
+  // Returned by allow(), to be passed to record(). The era distinguishes probes from calls that
+  // began before the last change of state, whose results are ignored.
   struct Call {
     bool allowed = false;
     bool answered = false;
@@ -69,26 +69,26 @@ class CircuitBreaker {
 
   explicit CircuitBreaker(const CircuitBreakerLimits& limits);
 
-  // From when on allow() would say yes, if nothing happens meanwhile; kNever: once the probes that
-  // are under way have ended.
+  // The earliest time at which allow() would allow a call, if nothing happens meanwhile; kNever:
+  // once the running probes have ended.
   TimePoint allowed_from(const FailureSource* source = nullptr) const;
   // Whether this call may be made. The first one after the open time makes the circuit half-open.
-  // `source`: whose call it is; null where it is not known, or judges_probes() is false.
+  // `source`: the call's; null if unknown or if judges_probes() is false.
   Call allow(TimePoint now, const FailureSource* source = nullptr);
-  // Whether it matters whose call asks to be allowed.
+  // Whether the source of a call matters to allow().
   bool judges_probes() const {
     return state_ != CircuitState::closed && !(suspects_.empty() && well_.empty());
   }
-  // The callee has begun to answer. The result is still to be recorded, which may take long; a
-  // probe does not keep the next one from being made meanwhile.
+  // The callee has begun to answer. The result must still be recorded, which may take long;
+  // meanwhile this probe does not hold back the next one.
   void answered(Call& call);
-  // A call that was not allowed is ignored. `source`: whose call the callee has responded to; null
-  // if it has not, or where sources are not known. Draws from `random` when the circuit opens.
+  // A call that was not allowed is ignored. `source`: of a call that the callee has responded to;
+  // null if it has not, or if sources are unknown. Draws from `random` when the circuit opens.
   void record(const Call& call, CallResult result, TimePoint now, Random& random,
               const FailureSource* source = nullptr);
 
   CircuitState state() const { return state_; }
-  // When open: from when on a probe is allowed.
+  // If open: the time from which a probe is allowed.
   TimePoint probe_at() const { return probe_at_; }
 
  private:
@@ -113,23 +113,23 @@ class CircuitBreaker {
   FailingSources sources_;
   SuccessPace pace_;
   WellSources well_;
-  // Failures without a success between.
+  // Failures without a success in between.
   struct Row {
     std::uint32_t failures = 0;
     FailureSource first;        // of the first one, if known
     bool is_one_client = true;  // so far
     bool is_one_path = true;    //
-    bool is_responses = true;   // none without a source
+    bool is_responses = true;   // all of them have a source
   };
   Row row_;
   std::uint32_t times_opened_ = 0;  // since it was last closed
-  Duration open_time_{};            // the last
+  Duration open_time_{};            // the last one
   TimePoint probe_at_{};
-  TimePoint strangers_from_{};  // when open or half-open: from then on others than well_ are probes
+  TimePoint strangers_from_{};  // if open or half-open: from then on strangers may be probes
   ProbeSuspects suspects_;
-  TimePoint suspects_from_{};      // when half-open: from then on one of them is let through
-  TimePoint suspects_until_{};     // when closed: what does not count until then
-  bool has_other_served_ = false;  // a success of no suspect since suspects_from_ was set
+  TimePoint suspects_from_{};      // if half-open: from then on one of them is let through
+  TimePoint suspects_until_{};     // if closed: failures of suspects do not count until then
+  bool has_other_served_ = false;  // a non-suspect has succeeded since suspects_from_ was set
   std::uint32_t probes_running_ = 0;
   std::uint32_t probes_succeeded_ = 0;
 };

@@ -1,5 +1,5 @@
-// The limits of retries, circuit breakers and ejection, as an upstream's configuration gives them
-// to the proxy and to the simulator.
+// The limits of retries, circuit breakers and ejection, converted from an upstream's configuration
+// for the proxy and the simulator.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace spillway::resilience {
 // The pauses before retries: with jitter, so that requests do not retry in phase.
 Backoff retry_backoff(const config::Retries& settings);
 CircuitBreakerLimits circuit_breaker_limits(const config::CircuitBreaker& settings);
-// Without max_ejected where no number of failures ejects a server.
+// max_ejected is not set if no number of failures ejects a server.
 EjectionLimits ejection_limits(const config::Ejection& settings, std::size_t servers);
 
 }  // namespace spillway::resilience

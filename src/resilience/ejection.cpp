@@ -57,7 +57,7 @@ Ejections::Change Ejections::record(std::size_t server, bool failed, TimePoint n
   return Change::ejected;
 }
 
-// Of a server that is ejected nothing is known.
+// An ejected server is no evidence.
 bool Ejections::is_another_well(std::size_t server, TimePoint now) const {
   for (std::size_t other = 0; other < servers_.size(); ++other) {
     if (other != server && !servers_[other].failed && !is_ejected(other, now)) return true;
@@ -65,7 +65,7 @@ bool Ejections::is_another_well(std::size_t server, TimePoint now) const {
   return false;
 }
 
-// A server that is ejected says nothing, and a single one fails alone.
+// An ejected server is no evidence, and a single server fails alone.
 bool Ejections::do_all_fail_alike(std::size_t server, TimePoint now) const {
   const std::uint32_t failures = servers_[server].failures;
   bool is_alone = true;
@@ -139,7 +139,7 @@ Duration Ejections::next_time(const Server& server) const {
 
 void Ejections::forget(Server& server, TimePoint now) const {
   if (server.doublings == 0) return;
-  // Doublings beyond `max` would have no effect but to be undone later.
+  // Doublings beyond `max` would have no effect except that they have to be undone later.
   while (server.doublings > 1 && next_time({.doublings = server.doublings - 1}) == limits_.max)
     --server.doublings;
   const auto forgotten = (now - server.until) / limits_.base;

@@ -1,16 +1,16 @@
-// Outlier ejection (Envoy's term): a server that fails several times in a row is left out of load
-// balancing for a time, which doubles with each ejection. Unlike a circuit breaker, which is per
-// caller and refuses, it counts all callers' results and moves their requests to other servers: so
-// only a share of the servers may be ejected at a time, and a caller may use an ejected one when
+// Outlier ejection (Envoy's term): a server that fails several times in a row is excluded from load
+// balancing for a time, which doubles with each ejection. A circuit breaker is per caller and
+// refuses calls; ejection counts all callers' results and moves their requests to other servers. So
+// only a share of the servers may be ejected at a time, and a caller may use an ejected one if
 // there is no other.
 //
-// A returning server is on probation: its first failure ejects it again (of failed responses the
-// second that counts), its first success ends the probation. One doubling is undone for each `base`
-// that passes after an ejection.
+// A returning server is on probation: its first failure ejects it again (for failed responses, the
+// second one that counts), its first success ends the probation. One doubling is undone for each
+// `base` that passes after an ejection.
 //
-// Failed responses whose source is known count as FailureRow has them, so that one client that asks
-// for what always fails ejects no server. Nor do several, where they fail at every server alike: a
-// server that responds is an outlier only beside one whose row is less than half as long.
+// Failed responses with a known source count by FailureRow: one client that asks for something that
+// always fails ejects no server. Nor do several, if they fail at every server alike: a server that
+// responds is an outlier only beside one whose failure row is less than half as long.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@
 namespace spillway::resilience {
 
 struct EjectionLimits {
-  std::uint32_t consecutive_failures = 5;  // that eject; 0: nothing does
+  std::uint32_t consecutive_failures = 5;  // in a row, to eject; 0: never
   Duration base = std::chrono::seconds(10);
   Duration max = std::chrono::seconds(300);
   std::size_t max_ejected = 0;  // servers at a time
@@ -35,8 +35,8 @@ struct EjectionLimits {
 // clamped to [0, 1]; NaN counts as 0.
 std::size_t max_ejected(double ratio, std::size_t servers);
 
-// All servers of one upstream, at most ServerSet::kCapacity. One owner; does not allocate after it
-// was made.
+// All servers of one upstream, at most ServerSet::kCapacity. One owner; allocates only at
+// construction.
 class Ejections {
  public:
   enum class Change : std::uint8_t {
@@ -50,11 +50,11 @@ class Ejections {
   Ejections(const EjectionLimits& limits, std::size_t servers);
 
   // The result of a call. Calls that end while the server is ejected began before that, or had no
-  // other server: they change nothing. `source`: of a failed response, or of a success that other
-  // servers' failures may be held against; without it a failure is the server's own.
+  // other server: they change nothing. `source`: of a failed response, or of a success with which
+  // other servers' failures can be compared; without it a failure is the server's own.
   Change record(std::size_t server, bool failed, TimePoint now,
                 const std::optional<FailureSource>& source = std::nullopt);
-  // Ends its ejection early, on probation. No effect on one that is not ejected.
+  // Ends its ejection early, on probation. No effect on a server that is not ejected.
   void readmit(std::size_t server, TimePoint now);
   // Takes over the state of server `there` of `previous` (the former configuration), as far as
   // max_ejected allows.
@@ -62,21 +62,21 @@ class Ejections {
 
   bool is_ejected(std::size_t server, TimePoint now) const { return now < servers_[server].until; }
   ServerSet ejected(TimePoint now) const;
-  // Not ejected, and no success yet since the last ejection, or fewer in a row than
-  // kSuccessesOfSpared since the failure that would have ejected it if more servers might be. One
-  // that fails in turns would else have its part and lose it in turns, and nothing could be learned
-  // of the others.
+  // Not ejected, but without a success since the last ejection, or with fewer successes in a row
+  // than kSuccessesOfSpared since the failure that would have ejected it if max_ejected permitted.
+  // Otherwise a server that fails intermittently would gain and lose its part again and again, and
+  // nothing could be learned about the others.
   ServerSet on_trial(TimePoint now) const;
-  // Time until its ejection ends; 0 when it is not ejected.
+  // Time until its ejection ends; 0 if it is not ejected.
   Duration left(std::size_t server, TimePoint now) const;
-  // When the next ejection ends; kNever when there is none.
+  // When the next ejection ends; kNever if there is none.
   TimePoint next_return(TimePoint now) const;
   // Whether a success of this server would change its state.
   bool is_troubled(std::size_t server) const {
     return servers_[server].failed || servers_[server].on_probation ||
            servers_[server].spared_for > 0;
   }
-  // Bits of the sources whose success at another server would be heard: see FailureRow::bits_of().
+  // Bits of the sources whose success at another server matters: see FailureRow::bits_of().
   std::uint64_t suspects() const;
 
  private:
@@ -85,7 +85,7 @@ class Ejections {
     std::uint32_t doublings = 0;
     bool failed = false;  // the last result
     bool on_probation = false;
-    // Too many are ejected: until so many successes in a row; 0: it is well.
+    // Too many are ejected: lasts until this many successes in a row; 0: it is healthy.
     std::uint32_t spared_for = 0;
     FailureRow row;
     TimePoint until = TimePoint::min();  // of the last ejection

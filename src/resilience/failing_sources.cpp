@@ -19,14 +19,14 @@ Requests minus(const Requests& a, const Requests& b) {
 }
 
 std::size_t bucket_of(std::uint64_t hash) {
-  // Clients are numbered, not hashed: a multiplication spreads them (Knuth, The Art of Computer
+  // Client ids are numbers, not hashes: a multiplication spreads them (Knuth, The Art of Computer
   // Programming, volume 3, section 6.4).
   constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
   return (hash * kGolden) >> 58;
 }
 static_assert(FailingSources::kBuckets == 1 << (64 - 58));
 
-// Of one kind: the best omission of at most four buckets.
+// For one kind: the best omission of at most four buckets.
 std::optional<Requests> without_the_worst(std::array<Requests, FailingSources::kBuckets> buckets,
                                           const Requests& everyone, std::uint32_t enough) {
   std::optional<Requests> best;
@@ -58,7 +58,7 @@ void FailingSources::record(const FailureSource* source, bool failed, TimePoint 
 
 void FailingSources::clear() { halves_ = {}; }
 
-// A `now` before an earlier one counts as that one.
+// A `now` earlier than a previous one counts as that one.
 void FailingSources::advance(TimePoint now) {
   const std::int64_t number = now.time_since_epoch() / half_;
   if (number <= number_) return;

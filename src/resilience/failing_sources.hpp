@@ -1,8 +1,8 @@
-// Whether the failed responses of a server are those of a few clients or paths while others are
-// served well: one client that asks for what fails says nothing about the server.
+// Whether the failed responses of a server come from a few clients or paths while others are served
+// well: one client that asks for something that fails says nothing about the server.
 //
-// Clients and paths are counted in 64 buckets each, by their hash, in halves of a window: between
-// half of it and all of it counts. Fixed memory (4 KiB), one owner.
+// Clients and paths are counted in 64 buckets each, by their hash, in two halves of a window:
+// between half of the window and all of it counts. Fixed memory (4 KiB), one owner.
 #pragma once
 
 #include <array>
@@ -29,13 +29,13 @@ class FailingSources {
 
   explicit FailingSources(Duration window);
 
-  // `source`: null where the failure is the server's alone (no connection).
+  // `source`: null if the failure is the server's own (no connection).
   void record(const FailureSource* source, bool failed, TimePoint now);
   void clear();
 
-  // The requests of others than the sources, at most four clients or at most four paths, without
-  // which the rate of failures is lowest. Of k sources left out
-  // * the others made at least `enough` requests in the window;
+  // The requests of all sources except those, at most four clients or at most four paths, without
+  // which the failure rate is lowest. If k sources are left out
+  // * the others have made at least `enough` requests in the window;
   // * at most 1 / (k + 1) of the rate is left: with more it may be chance, since of ten paths that
   //   fail alike some are always the worst.
   // nullopt: no source stands out.

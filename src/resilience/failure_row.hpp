@@ -1,11 +1,11 @@
-// Failed responses of one server in a row, judged by their clients: one client that asks for
-// what fails on every server, or one path that does, says nothing about this server.
+// Failed responses of one server in a row, judged by their clients: one client, or one path, that
+// fails on every server says nothing about this server.
 //
-// A failed response counts if neither its client nor its path is that of an earlier one of the row,
-// or if the same client and path have succeeded at another server since. It also counts if its
-// client is new and its path has succeeded at another server: an API may have a single path. Of the
-// others one of ten counts, and only where another server does not fail: a server with a single
-// client (a gateway) fails for a single client, too.
+// A failed response counts if neither its client nor its path occurs earlier in the row, or if the
+// same client and path have since succeeded at another server. It also counts if its client is new
+// and its path has succeeded at another server: an API may have a single path. Of the others one in
+// ten counts, and only if another server does not fail: a server with a single client (a gateway)
+// fails for a single client, too.
 //
 // Fixed memory: the last eight sources of the row. One owner.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace spillway::resilience {
 
-// Hashes; what a client may choose is hashed with a secret key.
+// Hashes; any value that a client may choose is hashed with a secret key.
 struct FailureSource {
   std::uint64_t client = 0;
   std::uint64_t path = 0;
@@ -29,7 +29,7 @@ struct FailureSource {
 class FailureRow {
  public:
   static constexpr std::size_t kSources = 8;
-  static constexpr std::uint32_t kRepeats = 10;  // that count as one failure
+  static constexpr std::uint32_t kRepeats = 10;  // this many count as one failure
 
   // Whether one more failed response of the row counts. `is_another_well`: some other server has
   // not failed since its last success.
@@ -48,7 +48,7 @@ class FailureRow {
     return is_another_well && ++repeats_ % kRepeats == 0;
   }
 
-  // A request of that source has succeeded at another server.
+  // A request of the same source has succeeded at another server.
   void succeeded_elsewhere(const FailureSource& source) {
     for (Entry& one : remembered()) {
       if (one.source == source) one.is_well_elsewhere = true;
@@ -61,9 +61,9 @@ class FailureRow {
     repeats_ = 0;
   }
 
-  // Whether a success of that source elsewhere may change anything: one of its bits is among those
-  // of bits(). A filter (Bloom, "Space/time trade-offs in hash coding", CACM 1970) of sources and
-  // of paths, with a single hash each.
+  // Whether a success of that source elsewhere could change anything: whether one of its bits is
+  // among those of bits(). A filter (Bloom, "Space/time trade-offs in hash coding", CACM 1970) of
+  // sources and of paths, with a single hash each.
   static std::uint64_t bits_of(const FailureSource& source) {
     return bit_of_both(source) | bit_of_path(source);
   }
@@ -94,7 +94,7 @@ class FailureRow {
   std::span<Entry> remembered() { return {sources_.data(), std::min(newest_, kSources)}; }
 
   std::array<Entry, kSources> sources_{};
-  std::size_t newest_ = 0;  // counts them
+  std::size_t newest_ = 0;  // the number of sources recorded
   std::uint32_t repeats_ = 0;
 };
 

@@ -8,7 +8,7 @@
 
 namespace spillway::resilience {
 
-// unknown: not enough equal results yet; load balancing treats it like `healthy`.
+// unknown: too few equal results so far; load balancing treats it like `healthy`.
 enum class HealthState : std::uint8_t { unknown, well, unwell };
 
 constexpr std::string_view name(HealthState state) {
@@ -27,7 +27,7 @@ class Health {
       : healthy_after_(std::max(healthy_after, 1u)),
         unhealthy_after_(std::max(unhealthy_after, 1u)) {}
 
-  // Records the result of one check. True when it changed the state.
+  // Records the result of one check. Returns whether it changed the state.
   bool record(bool success) {
     if (success != last_) in_a_row_ = 0;
     last_ = success;

@@ -14,7 +14,7 @@ namespace spillway::resilience {
 
 class InFlightCounts {
  public:
-  // How many trials of its server had begun when a request was sent there.
+  // The number of trials of its server that had begun when a request was sent there.
   using Trial = std::uint32_t;
 
   explicit InFlightCounts(std::size_t servers) : counts_(servers) {}
@@ -30,22 +30,22 @@ class InFlightCounts {
       count.former.fetch_sub(1, std::memory_order_relaxed);
     count.now.fetch_sub(1, std::memory_order_relaxed);
   }
-  // One that has ended goes on after all.
+  // A request that counted as ended continues after all.
   void resume(std::size_t server, Trial begun_in) {
     Count& count = counts_[server];
     if (begun_in != count.trial.load(std::memory_order_relaxed))
       count.former.fetch_add(1, std::memory_order_relaxed);
     count.now.fetch_add(1, std::memory_order_relaxed);
   }
-  // Of several servers.
+  // Counts only if there are several servers.
   void count_success(std::size_t server) {
     if (counts_.size() > 1) counts_[server].succeeded.fetch_add(1, std::memory_order_relaxed);
   }
   std::uint64_t succeeded(std::size_t server) const {
     return counts_[server].succeeded.load(std::memory_order_relaxed);
   }
-  // What is in flight there now was sent before. A request that begins or ends at the same moment
-  // may count wrongly until the next trial.
+  // Requests in flight there now were sent before the trial. One that begins or ends at the same
+  // moment may be counted wrongly until the next trial.
   void begin_trial(std::size_t server) {
     Count& count = counts_[server];
     count.trial.fetch_add(1, std::memory_order_acq_rel);
@@ -72,7 +72,7 @@ class InFlightCounts {
   std::vector<Count> counts_;
 };
 
-// One request more at a server, for as long as this lives.
+// Counts as one request in flight at a server while this object lives.
 class InFlightCount {
  public:
   InFlightCount(InFlightCounts& counts, std::size_t server)

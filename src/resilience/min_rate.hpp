@@ -1,12 +1,12 @@
-// A minimum transfer rate for a peer (slow-client protection): the time by which it must have moved
-// more bytes.
+// A minimum transfer rate for a peer (slow-client protection): the time by which it must have
+// transferred more bytes.
 //
 // Time counts only while it is the peer's turn, that is, while we wait for it to send or to
-// receive. Each byte moved earns 1/rate seconds of credit and the peer's turns spend it. It starts
-// with `grace` and is capped at `max_credit`: pauses of a quick peer are the idle timeout's
-// business, and TCP opens its receive window in leaps. So a peer that lasts for a time t of its own
-// turns has moved at least rate * (t - grace) bytes, and at least rate * (t - max_credit) in any
-// part of it.
+// receive. Each byte transferred earns 1/rate seconds of credit, and the peer's turns spend it. The
+// credit starts at `grace` and is capped at `max_credit`: pauses of a fast peer are handled by the
+// idle timeout, and TCP opens its receive window in leaps. So a peer that lasts for a time t of its
+// own turns has transferred at least rate * (t - grace) bytes, and at least rate * (t - max_credit)
+// in any part of it.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class MinRate {
         credit_(grace),
         max_credit_(std::max(grace, max_credit)) {}
 
-  // Its turn begins, or goes on if it had begun.
+  // Its turn begins, or continues if it had begun.
   void begin_turn(TimePoint now) {
     spend(now);
     turn_since_ = now;
@@ -36,8 +36,8 @@ class MinRate {
     spend(now);
     turn_since_ = kNever;
   }
-  // From now on. Its credit stays the same part of the most that it may have: harder terms take
-  // only what is spent under them, as a part of the most.
+  // In force from `now` on. Its credit stays the same share of the maximum: stricter terms only
+  // take the credit that is spent under them, as a share of the maximum.
   void change(std::uint64_t rate, Duration max_credit, TimePoint now) {
     spend(now);
     rate_ = static_cast<double>(rate);
@@ -47,7 +47,7 @@ class MinRate {
     max_credit_ = max_credit;
     credit_ = std::min(credit_, max_credit_);
   }
-  // Spends the time of its turn up to now first; credit never falls below zero.
+  // First spends the time of its turn up to now; credit never falls below zero.
   void moved(std::uint64_t bytes, TimePoint now) {
     if (rate_ == 0 || bytes == 0) return;
     spend(now);
@@ -56,13 +56,13 @@ class MinRate {
     credit_ = fits ? credit_ + from_seconds(bought) : max_credit_;
   }
 
-  // When it will be too slow if it moves nothing until then; kNever while it is not its turn.
+  // When it becomes too slow if nothing is transferred until then; kNever while it is not its turn.
   TimePoint deadline() const {
     return rate_ == 0 || turn_since_ == kNever ? kNever : turn_since_ + credit_;
   }
 
  private:
-  // A `now` before an earlier one counts as that one.
+  // A `now` earlier than a previous one counts as that one.
   void spend(TimePoint now) {
     if (turn_since_ == kNever || now <= turn_since_) return;
     credit_ = std::max(credit_ - (now - turn_since_), Duration{0});

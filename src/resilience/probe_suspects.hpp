@@ -1,6 +1,6 @@
 // The sources of failed responses while a circuit is half-open. One client, or one path, that fails
-// says nothing about the server, and must not keep its circuit open for all: it is a suspect, which
-// others go before.
+// says nothing about the server, and must not keep its circuit open for all: it is a suspect, and
+// others go before it.
 //
 // Fixed memory: the last eight failures. One owner.
 #pragma once
@@ -23,7 +23,7 @@ class ProbeSuspects {
 
   void failed(const FailureSource& source) { failures_[newest_++ % kCapacity] = {source}; }
 
-  // The client and the path of a success are suspects no longer, each by itself: a client that
+  // The client and the path of a success are no longer suspects, each by itself: a client that
   // succeeds on one path may still fail on another.
   void succeeded(const FailureSource& source) {
     for (Failure& one : known()) {
@@ -32,7 +32,7 @@ class ProbeSuspects {
     }
   }
 
-  // Whether its client or its path has failed, and not succeeded since.
+  // Whether its client or its path has failed, and has not succeeded since.
   bool has(const FailureSource& source) const {
     return std::ranges::any_of(known(), [&](const Failure& one) {
       return (one.source.client == source.client && !one.is_client_well) ||
@@ -40,8 +40,8 @@ class ProbeSuspects {
     });
   }
 
-  // Whether neither its client nor its path has failed before, whatever succeeded since: a failure
-  // of such a source is a second, independent one.
+  // Whether neither its client nor its path has failed before, regardless of successes since: a
+  // failure of such a source is a second, independent one.
   bool is_independent(const FailureSource& source) const {
     return std::ranges::none_of(known(), [&](const Failure& one) {
       return one.source.client == source.client || one.source.path == source.path;
@@ -52,7 +52,7 @@ class ProbeSuspects {
   struct Failure {
     FailureSource source;
     bool is_client_well = false;  // has succeeded since
-    bool is_path_well = false;    // likewise
+    bool is_path_well = false;    // the same
   };
 
   std::span<Failure> known() { return {failures_.data(), std::min(newest_, kCapacity)}; }
@@ -61,7 +61,7 @@ class ProbeSuspects {
   }
 
   std::array<Failure, kCapacity> failures_{};
-  std::size_t newest_ = 0;  // counts them
+  std::size_t newest_ = 0;  // the number of failures recorded
 };
 
 }  // namespace spillway::resilience

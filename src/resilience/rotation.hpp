@@ -1,10 +1,10 @@
-// Which of an upstream's servers are in rotation, and how many of its slots are to be used
-// therefore.
+// Which of an upstream's servers are in rotation, and how many of its slots may therefore be
+// used.
 //
-// A server that is lost takes its part of the slots with it (SlotParts). What is still in flight
-// there keeps its slots: it is no load of the others. A server that returns from its ejection is on
-// trial: it has one slot until a response succeeds. With its whole part it would take a burst of
-// requests that all come to the others if it is still lost.
+// A lost server takes its part of the slots with it (SlotParts). Requests still in flight there
+// keep their slots: they are no load on the others. A server that returns from its ejection is on
+// trial: it has one slot until a response succeeds. With its whole part it would receive a burst of
+// requests that would all move on to the others if it is still lost.
 //
 // Pure.
 #pragma once
@@ -26,7 +26,7 @@ struct InFlight {
   constexpr std::uint32_t of_trial() const { return all - std::min(former, all); }
 };
 
-// How busy a server is, by its part of the slots.
+// The load of a server relative to its part of the slots.
 struct ServerLoad {
   std::uint32_t in_flight = 0;
   std::uint32_t part = 1;  // at least 1
@@ -38,8 +38,8 @@ struct ServerLoad {
 };
 
 struct Rotation {
-  // `down`: unwell or ejected. Where no other server is left, one on trial has its part: the slots
-  // of those that are lost are not for it.
+  // `down`: unhealthy or ejected. If no other server is left, one on trial has its part, but not
+  // the slots of the lost ones.
   static constexpr Rotation of(ServerSet all, ServerSet down, ServerSet on_trial) {
     const ServerSet up = all - down, tried = on_trial & up;
     if (up == tried) return {.all = all, .in = up, .on_trial = {}};
@@ -50,7 +50,7 @@ struct Rotation {
   ServerSet in;        // with their parts
   ServerSet on_trial;  // with one slot each; none of `in`
 
-  // No server is lost, or all are: then none of them is worse than another, and each has its part.
+  // No server is lost, or all are: then none is worse than another, and each has its part.
   constexpr bool is_whole() const { return in == all || in.empty(); }
   constexpr std::size_t servers_in() const { return is_whole() ? all.size() : in.size(); }
 
@@ -59,7 +59,7 @@ struct Rotation {
     if (!is_whole() && on_trial.contains(server)) return {its.of_trial(), 1};
     return {its.all, parts.of(server)};
   }
-  // At servers that are not in rotation. `in_flight(server)`: InFlight.
+  // Requests at servers out of rotation. `in_flight(server)`: InFlight.
   template <class Flying>
   std::uint32_t elsewhere(const Flying& in_flight) const {
     std::uint32_t sum = 0;
@@ -68,7 +68,7 @@ struct Rotation {
       sum += in_flight(rest.front()).all;
     return sum;
   }
-  // How many of `slots` are to be used now. `parts`: of them.
+  // How many of `slots` may be used now. `parts`: how they are divided.
   template <class Flying>
   std::uint32_t usable(std::uint32_t slots, const SlotParts& parts, const Flying& in_flight) const {
     if (is_whole()) return slots;

@@ -1,6 +1,6 @@
 // Which of an upstream's servers a request may try next. Within one attempt each is tried at most
 // once: a failed connection is no retry, since no byte was sent. Servers that failed earlier
-// attempts are left for last, and one whose circuit is open is passed over.
+// attempts are tried last, and servers with an open circuit are skipped.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@ namespace spillway::resilience {
 
 class ServerSearch {
  public:
-  // Before each attempt, with all of the upstream's servers.
+  // Call before each attempt, with all of the upstream's servers.
   void begin_attempt(ServerSet all) {
     all_ = all;
     refused_ = {};
     is_any_tried_ = false;
   }
 
-  // The servers to choose the next one from. Empty: the attempt has failed.
+  // The servers to choose from. Empty: the attempt has failed.
   ServerSet candidates() {
     const ServerSet left = all_ - tried_ - refused_;
     if (!left.empty() || is_any_tried_) return left;
@@ -27,24 +27,24 @@ class ServerSearch {
   }
   // Its circuit does not let the request pass.
   void refuse(std::size_t server) { refused_.insert(server); }
-  // It is asked for a connection.
+  // A connection to it is requested.
   void try_at(std::size_t server) {
     tried_.insert(server);
     is_any_tried_ = true;
   }
 
-  // The kept connection to it had idled for too long, which says nothing about it: it may be asked
-  // again, on a fresh one. Else one that is ejected would be next.
+  // The kept connection to it had idled for too long, which says nothing about the server: it may
+  // be tried again, on a new connection. Otherwise an ejected server might be next.
   void try_again(std::size_t server) { tried_.erase(server); }
 
-  // In this attempt. None: the circuits of all have refused it.
+  // In this attempt. False: the circuits of all servers have refused it.
   bool is_any_tried() const { return is_any_tried_; }
-  // A server is left that was not tried in this round.
+  // Whether a server is left that was not tried in this round.
   bool has_untried() const { return tried_ != all_; }
 
  private:
   ServerSet all_;
-  ServerSet tried_;    // in this round, perhaps in earlier attempts
+  ServerSet tried_;    // in this round, possibly in earlier attempts
   ServerSet refused_;  // by their circuits, in this attempt
   bool is_any_tried_ = false;
 };

@@ -1,4 +1,4 @@
-// Which share of an upstream's slots each of its servers has. One thread writes, any reads.
+// Each server's share of an upstream's slots. One thread writes, any thread reads.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@ class ServerShares {
 
   explicit ServerShares(std::size_t servers) : ends_(servers) {}
 
-  // All have the same, and the first ones what is left over (SlotParts).
+  // All have the same share, and the first ones get the remainder (SlotParts).
   bool are_equal() const { return ends_.empty() || end(ends_.size() - 1) == 0; }
-  // By server, each above 0. Where all are equal, so are the shares: cut out of the whole they
-  // would take turns in being rounded up, as the slots grow.
+  // By server, each above 0. Equal weights are stored as equal shares: cut out of the whole, they
+  // would be rounded up in turns as the number of slots grows.
   void set(std::span<const double> weights) {
     const bool is_equal = std::ranges::count(weights, weights.front()) == std::ssize(weights);
     double sum = 0, so_far = 0;
@@ -32,7 +32,7 @@ class ServerShares {
       ends_[i].store(is_equal ? 0 : end, std::memory_order_relaxed);
     }
   }
-  // Of kWhole, where that of `server` ends.
+  // The end of the share of `server`, in units of 1 / kWhole.
   std::uint32_t end(std::size_t server) const {
     return ends_[server].load(std::memory_order_relaxed);
   }

@@ -18,7 +18,7 @@ class SlidingCount {
   explicit SlidingCount(Duration window)
       : slice_(std::max(window / static_cast<int>(kSlices), Duration(1))) {}
 
-  // A `now` before an earlier one counts as that one, in both.
+  // A `now` earlier than a previous one counts as that one; the same in total().
   void add(TimePoint now) {
     advance(now);
     ++counts_[current_];
@@ -28,7 +28,7 @@ class SlidingCount {
     advance(now);
     return total_;
   }
-  // Takes one of the latest back, if there is any.
+  // Takes back one of the latest events, if there is any.
   void take_back(TimePoint now) {
     advance(now);
     if (total_ == 0) return;
@@ -46,7 +46,7 @@ class SlidingCount {
   void advance(TimePoint now) {
     const std::int64_t slice = now.time_since_epoch() / slice_;
     if (slice <= slice_number_) return;
-    // Both ends of the time line are possible, so the difference is taken without a sign.
+    // Both ends of the time line are possible, so the difference is taken as unsigned.
     const std::uint64_t steps =
         static_cast<std::uint64_t>(slice) - static_cast<std::uint64_t>(slice_number_);
     slice_number_ = slice;

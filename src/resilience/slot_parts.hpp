@@ -1,5 +1,5 @@
-// How the slots of one upstream are divided among its servers. Each has a part and is given no
-// more: when one is lost, its part is lost with it, and the others keep theirs.
+// How the slots of one upstream are divided among its servers. Each has a part and gets no more: if
+// a server is lost, its part is lost with it, and the others keep theirs.
 //
 // Pure.
 #pragma once
@@ -13,9 +13,9 @@
 
 namespace spillway::resilience {
 
-// By the servers' shares. Where these are equal and the parts do not come out even the first ones
-// have one more. With fewer slots than servers each server has one, and all together no more than
-// there are.
+// By the servers' shares. If these are equal and the division leaves a remainder, the first servers
+// have one slot more. With fewer slots than servers each server has one, but all together no more
+// than there are.
 class SlotParts {
  public:
   // `servers`: at least 1. With equal shares.
@@ -35,7 +35,7 @@ class SlotParts {
     }
     return std::max(server < rest_ ? each_ + 1 : each_, 1u);
   }
-  // Of these together.
+  // The parts of these servers together.
   constexpr std::uint32_t of(ServerSet servers) const {
     std::uint64_t sum = 0;
     if (shares_ != nullptr) {
@@ -48,7 +48,7 @@ class SlotParts {
   }
 
  private:
-  // Of the slots, those up to the end of its part; rounded, so that all parts are all slots.
+  // The number of slots up to the end of its part; rounded, so that the parts add up to all slots.
   std::uint32_t end(std::size_t server) const {
     constexpr std::uint64_t kHalf = ServerShares::kWhole / 2;
     return static_cast<std::uint32_t>((std::uint64_t{slots_} * shares_->end(server) + kHalf) /

@@ -1,10 +1,10 @@
-// The pauses of a client that holds a slot for which others wait: times in which it takes nothing,
-// and its network is not what keeps it from that (paused_for()). Pure.
+// The pauses of a client that holds a slot for which others wait: times in which it takes no bytes
+// for reasons other than its network (paused_for()). Pure.
 //
-// The bytes that it takes earn it pauses, at the rate of its terms. What it takes at first does not
-// earn any in advance, as its kernel takes that for it. So an honest client may pause for as long
-// as MinRate lets it, and one that has taken little for the time that is left to all that pause
-// (max_pause() in slot_terms.hpp).
+// The bytes that it takes earn it pauses, at the rate of its terms. The first bytes earn none in
+// advance, since its kernel accepts those without the client. So an honest client may pause for as
+// long as MinRate permits, and one that has taken little for the time that is left to all that
+// pause (max_pause() in slot_terms.hpp).
 #pragma once
 
 #include <algorithm>
@@ -16,27 +16,27 @@
 
 namespace spillway::resilience {
 
-// What a client's kernel takes although the client reads nothing: its receive buffer.
+// The bytes that a client's kernel accepts while the client reads nothing: its receive buffer.
 inline constexpr std::uint64_t kTakenByKernel = 256 * 1024;
 
-// What a connection says of the other side (TCP_INFO of tcp(7)).
+// The connection's view of the client (TCP_INFO of tcp(7)).
 struct Taking {
   std::uint64_t left = 0;       // bytes that it has not taken
-  bool is_in_flight = true;     // some of them are on their way to it, or being sent again
-  bool is_window_full = false;  // no more are, since its receive window has no room for more
+  bool is_in_flight = true;     // some of these are on their way to it, or being retransmitted
+  bool is_window_full = false;  // no more are, since its receive window is full
   Duration round_trip{};        // to it and back
-  Duration still{};             // for how long it has taken nothing
+  Duration still{};             // how long it has taken nothing
 };
 
 // Longer than a delayed acknowledgement. A client that reads acknowledges a full window at once.
 inline constexpr Duration kAcknowledges = std::chrono::milliseconds(40);
-// A client that delays all that it says cannot make it longer than that, the way to the other side
-// of the world and back.
+// The most that a client can extend it by delaying all its packets: a round trip to the other side
+// of the world.
 inline constexpr Duration kLongestRoundTrip = std::chrono::milliseconds(300);
 
-// For how long a client that is to take more has not, for its own sake: its receive window is
-// closed or full, or it answers nothing for much longer than a round trip takes. Zero: it does not
-// pause.
+// For how long a client with bytes left to take has taken none, for its own reasons: its receive
+// window is closed or full, or it acknowledges nothing for much longer than a round trip. Zero: it
+// does not pause.
 constexpr Duration paused_for(const Taking& taking) {
   if (taking.left == 0) return Duration{0};
   if (!taking.is_in_flight) return taking.still;
@@ -47,12 +47,12 @@ constexpr Duration paused_for(const Taking& taking) {
 
 class SlotPause {
  public:
-  // A look at the client, which has paused for so long, while others wait for its slot, the first
-  // of them for as long as `waited`.
+  // An observation of the client, which has paused for `paused`, while others wait for its slot,
+  // the first of them for `waited`.
   void look(Duration paused, Duration waited, const SlotTerms& terms, TimePoint now) {
     unearned_ = std::max(unearned_, -terms.max_credit);
     const Duration unseen = now - last_look_;
-    // Where any pause is allowed, none of it counts.
+    // If any pause is allowed, none of it counts.
     if (terms.max_pause != SlotTerms::kAnyPause)
       unearned_ +=
           std::clamp(is_in_round_ ? unseen : std::min(waited, unseen), Duration{0}, paused);
@@ -60,7 +60,7 @@ class SlotPause {
     is_in_round_ = true;
     is_paused_ = paused > Duration{0};
   }
-  // None waits, or it is not the client for whom the slot waits. What has counted does not count
+  // No request waits, or not for the slot of this client. A pause that was counted is not counted
   // again in the next round.
   void end_round() { is_in_round_ = is_paused_ = false; }
   void took(std::uint64_t bytes, const SlotTerms& terms) {
@@ -71,7 +71,7 @@ class SlotPause {
     unearned_ -= from_seconds(std::min(earned, kMostEarned));
     unearned_ = std::max(unearned_, -ahead);
   }
-  // It pauses at the last look, and has done so for longer than it may.
+  // At the last observation it was pausing, and for longer than permitted.
   bool is_too_long(const SlotTerms& terms) const {
     return is_paused_ && unearned_ >= terms.max_pause;
   }
@@ -84,7 +84,7 @@ class SlotPause {
   Duration unearned_{};  // below zero: earned ahead
   TimePoint last_look_{};
   bool is_in_round_ = false;
-  bool is_paused_ = false;  // then
+  bool is_paused_ = false;  // at the last observation
 };
 
 }  // namespace spillway::resilience

@@ -1,11 +1,11 @@
-// How often a server answers well, and whether it has not for longer than would be chance.
+// How often a server answers well, and whether it has failed to for longer than chance explains.
 //
-// Several failures in a row say nothing where others' requests are few in the same moment: five
-// clients that ask for what fails do that together within a millisecond. A server that is broken
-// answers no client. Where successes come independently of each other (a Poisson process) none
-// comes for k mean gaps with probability exp(-k). Of many requests in a second they do not: where
-// threads wait for a processor or a lock, successes come in clusters. So silence is a fifth of a
-// second at least, which on its way to a broken server is no time.
+// Several failures in a row are no evidence if there are few other requests at the same moment:
+// five clients that ask for something that fails do so together within a millisecond. A broken
+// server answers no client. If successes come independently of each other (a Poisson process), a
+// gap of k mean gaps has probability exp(-k). With many requests a second they do not: where
+// threads wait for a processor or a lock, successes come in clusters. So a silence is at least a
+// fifth of a second, a negligible delay in noticing a broken server.
 //
 // Fixed memory, one owner.
 #pragma once
@@ -22,7 +22,7 @@ class SuccessPace {
   static constexpr double kSilence = 8;  // mean gaps: by chance once in 3000 times
   static constexpr double kLeast = 0.2;  // seconds
 
-  // Longer gaps count as `longest`, and after it there is silence whatever the mean.
+  // Longer gaps count as `longest`; after that time it is silent whatever the mean.
   explicit SuccessPace(Duration longest) : longest_(to_seconds(longest)) {}
 
   void add(TimePoint now) {
@@ -33,10 +33,10 @@ class SuccessPace {
     last_ = now;
   }
 
-  // A success after a pause that was not the server's; its gap does not count.
+  // A success after a pause not caused by the server; the gap does not count.
   void resume(TimePoint now) { last_ = now; }
 
-  // Also before the first success.
+  // True also before the first success.
   bool is_silent(TimePoint now) const {
     if (!last_ || !gap_) return true;
     return to_seconds(now - *last_) >= std::min(std::max(kSilence * *gap_, kLeast), longest_);

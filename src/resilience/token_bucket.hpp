@@ -1,13 +1,13 @@
-// A token bucket that threads share without a lock: fills with `rate` tokens per second up to
+// A token bucket that threads share without a lock: it fills with `rate` tokens per second up to
 // `burst`; each admitted request takes one.
 //
 // It is the generic cell rate algorithm (ITU-T I.371, annex A, virtual scheduling): all the state
 // is the theoretical arrival time (TAT), the moment at which the bucket would be full again,
 // in one atomic integer. In no window of time t does it pass more than burst + rate * t.
 //
-// The rate and the burst are arguments, so that the state outlives a change of plan. After a
-// change of rate it may hold up to one burst more than it held before, and it never owes more than
-// an empty bucket, but for kSkew.
+// The rate and the burst are arguments, so that the state outlives a change of plan. After a change
+// of rate the bucket may hold up to one burst more than before, and it never owes more than an
+// empty bucket, except for kSkew.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,14 @@
 
 namespace spillway::resilience {
 
-// rate: tokens per second. Zero, negative and NaN: nothing passes. The time of one token is rounded
-// up to 1/16 ns (at 10^6 per second at most 0.007 % too slow, never too fast) and is
-// at most about four years, as is the time to fill a bucket.
+// rate: tokens per second. Zero, negative and NaN: nothing passes. The time per token is rounded up
+// to 1/16 ns (at 10^6 per second at most 0.007 % too slow, never too fast) and is at most about
+// four years, as is the time to fill a bucket.
 // burst: the tokens of a full bucket. Less than 1 and NaN count as 1.
 // now: of any thread; it may be a little behind another thread's.
 class TokenBucket {
  public:
-  // A clock further behind than this is taken for a change of plan.
+  // A clock that is further behind is taken for a change of plan.
   static constexpr Duration kSkew = std::chrono::seconds(1);
 
   bool try_take(double rate, double burst, TimePoint now) {
@@ -44,7 +44,7 @@ class TokenBucket {
     }
   }
 
-  // Returns a token that was taken but not used; a bucket that is full in the meantime stays full.
+  // Returns a token that was taken but not used; a bucket that is full by then stays full.
   void give_back(double rate) {
     if (!(rate > 0)) return;
     const auto token = static_cast<std::uint64_t>(ticks_per_token(rate));
@@ -86,7 +86,7 @@ class TokenBucket {
   static std::int64_t ticks_to_fill(std::int64_t token, double burst) {
     if (!(burst > 1)) return token;
     if (!(burst < static_cast<double>(kLongest / token))) return kLongest / token * token;
-    // The whole tokens exactly, so that none is lost to rounding.
+    // Whole tokens are computed exactly, so that none is lost to rounding.
     const auto whole = static_cast<std::int64_t>(burst);
     const double part = burst - static_cast<double>(whole);
     return whole * token + static_cast<std::int64_t>(part * static_cast<double>(token));

@@ -1,10 +1,10 @@
 // The clients and paths that a server answered well in the last minute or two. While its circuit is
-// half-open they go before strangers: what was answered before and fails now is the server's, what
-// never was may be the request's.
+// half-open they go before strangers: a failure of a source that succeeded before is the server's,
+// that of any other may be the request's.
 //
-// Two Bloom filters ("Space/time trade-offs in hash coding", CACM 1970) of each kind, the older of
-// which is dropped once a minute: 8 KiB. With a thousand of a kind one stranger in 70 passes for
-// known. One owner.
+// Two Bloom filters ("Space/time trade-offs in hash coding", CACM 1970) for each kind, the older of
+// which is dropped once a minute: 8 KiB. With a thousand entries of a kind one stranger in 70 is
+// mistaken for known. One owner.
 #pragma once
 
 #include <bitset>
@@ -29,7 +29,7 @@ class WellSources {
     newer_.paths.add(source.path);
   }
 
-  // Never was one added.
+  // No source was ever added.
   bool empty() const { return is_empty_; }
 
   // Whether its client or its path is among them.
@@ -54,7 +54,7 @@ class WellSources {
    private:
     static constexpr std::size_t kBits = 16384;
 
-    // Clients may be numbered: see FailingSources.
+    // Clients may be numbers rather than hashes: see FailingSources.
     static std::size_t first(std::uint64_t hash) { return hash * 0x9e3779b97f4a7c15 >> 50; }
     static std::size_t second(std::uint64_t hash) { return hash * 0xc2b2ae3d27d4eb4f >> 50; }
     static_assert(kBits == 1 << (64 - 50));

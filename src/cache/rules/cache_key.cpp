@@ -13,12 +13,12 @@ namespace spillway::cache {
 namespace {
 
 constexpr std::uint32_t kAbsent = 0xffffffff;
-constexpr std::size_t kFixedParts = 6;  // before those of the configured fields
+constexpr std::size_t kFixedParts = 6;  // before the values of the configured fields
 constexpr std::size_t kMaxNames = 16;
 constexpr std::size_t kMaxNameBytes = 1024;
 
-// A field by which proxies say what was asked of them. X-Forwarded-For says by whom it was, which
-// is another one each time.
+// A field by which proxies report the target of the original request. X-Forwarded-For reports the
+// client instead, which differs each time.
 bool is_forwarding(std::string_view name) {
   return http::istarts_with(name, "X-Forwarded-") && !http::iequals(name, "X-Forwarded-For");
 }
@@ -67,9 +67,9 @@ void CacheKey::add(std::string_view part) {
   text_.append(part);
 }
 
-// What the upstream gets of them: a client can have a field taken out by naming it in Connection,
-// and of a client that is not trusted X-Forwarded-* is left out or written anew from what is in the
-// key already.
+// Only values that the upstream gets count: a client can have a field removed by naming it in
+// Connection, and the X-Forwarded-* fields of an untrusted client are omitted or rewritten from
+// values that the key contains already.
 void CacheKey::add_values(const CacheRequest& request, std::string_view name) {
   const std::size_t begin = text_.size();
   std::uint32_t size = kAbsent;
@@ -88,8 +88,8 @@ void CacheKey::add_values(const CacheRequest& request, std::string_view name) {
   std::memcpy(text_.data() + begin, &size, sizeof size);
 }
 
-// A trusted proxy's forwarded host, and behind it X-Forwarded-Prefix, -Port, -User or whatever else
-// it has put there, X-Host and the like too: an upstream may make its response by any of them.
+// A trusted proxy's forwarded host, followed by X-Forwarded-Prefix, -Port, -User or any other such
+// field, including X-Host and the like: an upstream's response may depend on any of them.
 void CacheKey::add_forwarding(const CacheRequest& request) {
   const std::size_t begin = text_.size();
   std::uint32_t size = 0;
@@ -99,7 +99,7 @@ void CacheKey::add_forwarding(const CacheRequest& request) {
     for (const http::Field& field : request.fields) {
       const bool tells = is_forwarding(field.name) || http::is_target_field(field.name);
       if (!tells || request.hop.strips(field)) continue;
-      text_ += '\n';  // which no field has in it
+      text_ += '\n';  // which no field contains
       for (const char c : field.name) text_ += http::to_lower(c);
       (text_ += ':') += field.value;
     }
@@ -149,7 +149,7 @@ std::string_view names_in(std::string_view text, std::size_t configured) {
 
 namespace {
 
-// Fields whose values the upstream sees differ from what the client sent.
+// Fields whose values at the upstream differ from those that the client sent.
 bool is_rewritten(std::string_view name) {
   return http::contains_name(
       {"X-Forwarded-For", "Forwarded", "X-Request-Id", "traceparent", "Via", "TE", "Connection",

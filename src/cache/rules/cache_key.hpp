@@ -2,9 +2,9 @@
 //
 // The text of a key is a sequence of length-prefixed parts, so that requests that differ in a part
 // differ in the text: authority in lower case, path and query byte for byte, scheme, forwarded host
-// and the other X-Forwarded-* fields of a trusted proxy (but X-Forwarded-For, which is another one
-// for each client), tenant, tenant's source, and the values of the configured `vary` fields: the
-// primary key. Where responses vary, the variant's key appends the names of those fields and the
+// and the other X-Forwarded-* fields of a trusted proxy (except X-Forwarded-For, which differs for
+// each client), tenant, the tenant's source, and the values of the configured `vary` fields: the
+// primary key. If responses vary, the variant's key appends the names of those fields and the
 // request's values of them. The values are those that are forwarded (hop_by_hop.hpp), normalised
 // (selecting.hpp). The lines of a repeated field are one value, joined by ", "; an absent field
 // differs from an empty one. Look-ups compare the whole text, not only its hash.
@@ -28,12 +28,12 @@ struct CacheRequest {
   std::string_view scheme = "http";
   std::string_view authority;
   std::string_view forwarded_host{};   // empty: none
-  bool is_forwarding_trusted = false;  // its X-Forwarded-* fields go on to the upstream
+  bool is_forwarding_trusted = false;  // its X-Forwarded-* fields are passed to the upstream
   std::string_view path_and_query;
   std::string_view tenant{};  // empty: not part of the key
   TenantInKey tenant_in_key{};
   const http::FieldList& fields;
-  http::HopByHop hop = http::HopByHop(fields);  // what is not forwarded of them
+  http::HopByHop hop = http::HopByHop(fields);  // those of them that are not forwarded
 };
 
 // Hash of a URI, the same for all schemes, tenants and variants: selects the shard and the
@@ -58,12 +58,12 @@ class KeyParts {
   std::string_view rest_;
 };
 
-// Made by ResponseCache::find(), for begin(), mark_unstorable(), withdraw() and single flight.
-// Reused for many requests, it keeps its memory.
+// Filled by ResponseCache::find(), for begin(), mark_unstorable(), withdraw() and single flight.
+// Reused for many requests, so that it keeps its memory.
 class CacheKey {
  public:
-  // For single flight and marks of unstorable responses. Personal requests have hashes of their
-  // own: their responses may be of no use to others.
+  // For single flight and marks of unstorable responses. Personal requests have separate hashes:
+  // their responses may be useless to others.
   std::uint64_t hash() const { return personal_ ? ~hash_ : hash_; }
   // Whether responses to the primary key vary.
   bool is_variant() const { return text_.size() > primary_size_; }
@@ -92,13 +92,13 @@ class CacheKey {
   bool personal_ = false;
 };
 
-// The field names in the text of a variant's key, where `configured` is the number of configured
+// The field names in the text of a variant's key, if `configured` is the number of configured
 // `vary` fields; empty for a primary key.
 std::string_view names_in(std::string_view text, std::size_t configured);
 
 // The union of `known` and the names in the response's Vary fields: lower case, sorted, without
 // duplicates and without those in `configured`, which are in every key. False if variants cannot be
-// told apart: `*`, a field that Spillway rewrites, more than 16 names or 1024 bytes.
+// distinguished: `*`, a field that Spillway rewrites, more than 16 names or 1024 bytes.
 bool unite_names(std::string_view known, const http::FieldList& response,
                  const std::vector<std::string>& configured, std::string& names);
 

@@ -14,7 +14,7 @@ struct ResponseControl {
   bool is_targeted = false;
 };
 
-// The first of the targeted fields that the response has in a valid form, else Cache-Control.
+// The first targeted field that the response has in a valid form, or else Cache-Control.
 inline ResponseControl response_control(const http::FieldList& response,
                                         const config::Cache& settings) {
   for (const std::string& name : settings.targeted) {
@@ -24,7 +24,7 @@ inline ResponseControl response_control(const http::FieldList& response,
   return {http::cache_control(response), false};
 }
 
-// Whether it says how long the response is fresh.
+// Whether it states how long the response is fresh.
 inline bool has_explicit_lifetime(const http::FieldList& response, const ResponseControl& control) {
   return control.directives.max_age || control.directives.s_maxage ||
          (!control.is_targeted && response.contains(http::FieldId::expires));

@@ -7,8 +7,8 @@
 
 namespace spillway::cache {
 
-// Whether the response to a request with this method invalidates what is stored for its URI: an
-// unsafe or unknown method, and a non-error status.
+// Whether the response to a request with this method invalidates stored responses for its URI: if
+// the method is unsafe or unknown, and the status is no error.
 constexpr bool invalidates(http::Verb method, unsigned status) {
   switch (method) {
     case http::Verb::get:
@@ -19,9 +19,9 @@ constexpr bool invalidates(http::Verb method, unsigned status) {
   }
 }
 
-// The path and query, without fragment, to be invalidated as well for a Location or
-// Content-Location of that response. Empty for another authority, a relative path, or a URI without
-// a path; the RFC requires none of these.
+// The path and query, without fragment, of that response's Location or Content-Location, which are
+// to be invalidated as well. Empty for another authority, a relative path, or a URI without a path;
+// the RFC requires none of these.
 std::string_view same_authority_target(std::string_view reference, std::string_view authority);
 
 }  // namespace spillway::cache

@@ -11,13 +11,13 @@ namespace spillway::cache {
 // Set-Cookie.
 bool is_stored(const http::Field& field, const http::HopByHop& hop);
 
-// Whether a field of a 304 replaces the stored fields of its name. Not so the fields that are not
-// stored, nor Content-Encoding, Content-Range and Content-Type: they describe the stored bytes, and
+// Whether a field of a 304 replaces the stored fields of its name. Excluded are fields that are not
+// stored, and Content-Encoding, Content-Range and Content-Type: they describe the stored bytes, and
 // some servers send defaults with every 304.
 bool renews(const http::Field& field, const http::HopByHop& hop);
 
 // The fields of a stored response after a 304: the stored ones that it does not replace, then its
-// own. Views of both. False when they exceed a list's capacity.
+// own. Views of both. False if they exceed a list's capacity.
 bool merge(const http::FieldList& stored, const http::FieldList& not_modified,
            http::FieldList& merged);
 

@@ -13,7 +13,7 @@ bool is_override(std::string_view name) {
   if (http::to_lower(name.front()) != 'x') return false;
   for (const std::string_view one : {"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override",
                                      "X-Original-URL", "X-Original-Uri", "X-Rewrite-URL"}) {
-    if (http::are_one_to_cgi(name, one)) return true;  // a backend may take it for that
+    if (http::are_one_to_cgi(name, one)) return true;  // a backend may read it as that field
   }
   return false;
 }

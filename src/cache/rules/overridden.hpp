@@ -1,6 +1,6 @@
-// Request fields that make some frameworks answer as if another method or URI had been asked for.
-// They are part of no key, so a request with one is neither answered from the cache nor its
-// response stored: it would be given to clients that asked for what the request line says.
+// Request fields that make some frameworks answer as if the request had another method or URI. They
+// are not part of any key, so a request with one is neither answered from the cache nor is its
+// response stored: it would be sent to clients that asked for what their request line says.
 #pragma once
 
 #include "config/config.hpp"

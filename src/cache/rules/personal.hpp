@@ -8,8 +8,8 @@
 
 namespace spillway::cache {
 
-// The field that named the tenant, whose value is in the key. Without effect where tenants share
-// responses (`across_tenants`).
+// The field that named the tenant, whose value is in the key. Ignored if tenants share responses
+// (`across_tenants`).
 struct TenantInKey {
   bool by_api_key = false;      // X-Api-Key
   std::string_view by_field{};  // name of the trusted field; empty: none
@@ -20,11 +20,11 @@ struct TenantInKey {
 // comma-separated, as in a Vary field) lists it.
 bool has_personal_field(const http::FieldList& request, const config::Cache& settings,
                         const TenantInKey& tenant, std::string_view vary);
-// The same with the names in the response's Vary fields.
+// The same, by the names in the response's Vary fields.
 bool has_personal_field(const http::FieldList& request, const config::Cache& settings,
                         const TenantInKey& tenant, const http::FieldList& response);
 
-// A request is personal if it has Authorization, even where Vary lists it, or one of those fields.
+// A request is personal if it has Authorization, even if Vary lists it, or one of those fields.
 inline bool is_personal(const http::FieldList& request, const config::Cache& settings,
                         const TenantInKey& tenant, std::string_view vary) {
   return request.contains(http::FieldId::authorization) ||

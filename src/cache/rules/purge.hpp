@@ -1,4 +1,4 @@
-// Purge of stored responses by URI, by prefix, or of all of a route.
+// Purge of stored responses: by URI, by prefix, or all of a route.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 namespace spillway::cache {
 
 // The text is a URI: `http://host/path?query` with any scheme, or `/path?query` for any host; the
-// host in any case, with its port if requests have one. The responses of all tenants and all
-// variants match. A prefix is one of the path; a text without a path means the whole host. Any
-// other text matches nothing.
+// host in upper or lower case, with its port if requests have one. It matches the responses of all
+// tenants and all variants. A prefix refers to the path; a text without a path means the whole
+// host. Any other text matches nothing.
 struct Purge {
   enum class What : std::uint8_t { key, prefix, all };
   What what = What::all;

@@ -1,4 +1,4 @@
-// A purge of the caches of all routes, as the admin server receives it, and its result.
+// A request to purge the caches of all routes, as the admin server receives it, and its result.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct PurgeRequest {
 
 struct PurgeResult {
   std::uint64_t purged = 0;  // responses
-  std::string unknown;       // not empty: an error message, there is no such route or no cache
+  std::string unknown;       // if not empty, an error message: no such route, or it has no cache
 };
 
 }  // namespace spillway::cache

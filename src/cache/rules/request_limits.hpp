@@ -1,6 +1,6 @@
 // Cache-Control of requests (RFC 9111 section 5.2.1), for routes that serve fresh responses. The
-// directives are advisory: under overload they are ignored, or clients that reload would bypass the
-// cache.
+// directives are advisory: under overload they are ignored; otherwise clients that reload would
+// bypass the cache.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace spillway::cache {
 
-// A stored response at the time of the request.
+// A stored response's age and freshness at the time of the request.
 struct StoredAge {
   Duration age{};
-  Duration freshness_left{};  // negative: stale for as long
-  Duration stale_for{};       // may be served stale for so long (Validity)
+  Duration freshness_left{};  // negative: stale for this time
+  Duration stale_for{};       // may be served stale for this time (Validity)
 };
 
 // Whether a request with these directives (request_cache_control) accepts the stored response

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostSorted = 16;  // elements of a longer list keep their order
 
-// In place: nothing gets longer.
+// Works in place: nothing becomes longer.
 void tidy(std::string& text, std::size_t from) {
   const auto is_separator = [](char c) { return c == ',' || c == ';'; };
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };

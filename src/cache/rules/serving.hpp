@@ -1,4 +1,4 @@
-// Whether a request is answered from the cache before anything else is asked (RFC 9111 section 4,
+// Whether a request is answered from the cache before the upstream is asked (RFC 9111 section 4,
 // RFC 5861 section 3).
 #pragma once
 
@@ -9,10 +9,10 @@
 namespace spillway::cache {
 
 enum class Serving : std::uint8_t {
-  bypass,                  // the cache is not asked in normal operation
-  fresh,                   // the stored response will do
-  stale_while_revalidate,  // it will do, stale as it is; the upstream is asked afterwards
-  fetch,                   // the upstream is asked, also for the cache's sake
+  bypass,                  // the cache is not consulted in normal operation
+  fresh,                   // the stored response is used
+  stale_while_revalidate,  // it is used although stale; the upstream is asked afterwards
+  fetch,                   // the upstream is asked, also to update the cache
 };
 
 constexpr bool is_from_cache(Serving serving) {
@@ -26,7 +26,7 @@ struct ServingFacts {
   bool allows_stale_while_revalidate = false;  // its Cache-Control says so
 };
 
-// Whether the cache is looked up at all. An only-if-cached request always looks.
+// Whether the cache is consulted. For an only-if-cached request it always is.
 constexpr bool looks_up(const http::CacheControl& request, bool serves_fresh) {
   return serves_fresh || request.only_if_cached;
 }

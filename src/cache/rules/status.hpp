@@ -3,7 +3,7 @@
 
 namespace spillway::cache {
 
-// Heuristically cacheable. So is 206 by the RFC, but partial content is not stored.
+// Heuristically cacheable. By the RFC so is 206, but partial content is not stored.
 constexpr bool is_cacheable_by_default(unsigned status) {
   switch (status) {
     case 200:
@@ -32,8 +32,8 @@ constexpr bool is_never_stored(unsigned status) {
   return status < 200 || status == 206 || status == 304 || status > 599;
 }
 
-// A failure of the upstream: stored only if it says for how long, and given for no longer, since a
-// stored response is to replace it.
+// A failure of the upstream: stored only with an explicit lifetime, and used no longer than that,
+// since a stored response is meant to replace failures.
 constexpr bool is_failure(unsigned status) { return status >= 500 && status != 501; }
 
 }  // namespace spillway::cache

@@ -64,7 +64,7 @@ Unstorable unstorable_by_response(const http::ResponseHead& response,
   if (sets_cookie(response.fields)) return Unstorable::sets_cookie;
   if (!varies_by_fields(response.fields)) return Unstorable::vary;
   if (has_explicit_lifetime(response.fields, of_response)) return Unstorable::none;
-  // An error may be due to what is not part of the key: it is not kept unless told.
+  // An error may be due to something outside the key: it is not kept unless configured.
   const bool is_kept =
       is_cacheable_by_default(status) && (status < 400 || settings.error_ttl > Milliseconds{0});
   return is_kept || (control.is_public && !is_failure(status)) ? Unstorable::none

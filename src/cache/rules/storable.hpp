@@ -1,4 +1,4 @@
-// Whether a response may be stored by a shared cache (RFC 9111 section 3), and reused for whom.
+// Whether a shared cache may store a response (RFC 9111 section 3), and for which clients reuse it.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ enum class Unstorable : std::uint8_t {
   sets_cookie,    // Set-Cookie would log other clients in as the first
   vary,           // `*`, or not a list of field names
   authorization,  // of the request, and the response does not allow sharing
-  personal,       // likewise for another personal field of the request (personal.hpp)
+  personal,       // the same for another personal field of the request (personal.hpp)
   no_lifetime,    // no explicit lifetime, and the status is not kept without one
 };
 inline constexpr std::size_t kUnstorableCount = 14;
@@ -48,9 +48,9 @@ struct Storable {
 };
 
 // Whether a request may be answered from the store and its response considered by storable(): GET
-// or HEAD as configured, without body or a field that overrides what it asks for. Ranges and
-// preconditions: http/caching/conditional.hpp. Whether it asks for a tunnel depends on the route:
-// one whose Upgrade is not passed on (http/message/upgrade.hpp) is an ordinary request.
+// or HEAD as configured, without body or a field that overrides method or URI. Ranges and
+// preconditions: http/caching/conditional.hpp. Whether it asks for a tunnel depends on the route: a
+// request whose Upgrade is not passed on (http/message/upgrade.hpp) is an ordinary one.
 bool request_may_use_cache(const http::RequestHead& request, const config::Cache& settings);
 
 // Size and completeness are not checked here. Do not store the response to a request that was

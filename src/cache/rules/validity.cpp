@@ -50,7 +50,7 @@ seconds until_expires(const http::FieldList& fields, sys_seconds date, sys_secon
   return least;
 }
 
-// RFC 9111 section 4.2.2: a share of the time for which the response has not changed.
+// RFC 9111 section 4.2.2: a share of the time during which the response has not changed.
 Duration by_last_modified(const http::FieldList& fields, const config::Cache& settings,
                           sys_seconds date, sys_seconds arrived) {
   const Field* const field = fields.find(FieldId::last_modified);
@@ -69,7 +69,7 @@ Duration lifetime_of(const http::ResponseHead& response, const ResponseControl& 
   if (has_explicit_lifetime(response.fields, control))
     return until_expires(response.fields, date, arrived);
   if (!allows_heuristic_freshness(response, control)) return Duration(0);
-  // The configured ttl counts from the arrival: a slow response is not stale at once.
+  // The configured ttl counts from the arrival, so that a slow response is not stale at once.
   const bool is_error = response.status >= 400;
   const Duration ttl = age + explicit_or({}, is_error ? settings.error_ttl : settings.ttl);
   const Duration share =

@@ -10,19 +10,19 @@
 
 namespace spillway::cache {
 
-// Each 0 to 2^31 seconds: sums do not overflow.
+// Each is 0 to 2^31 seconds, so that sums do not overflow.
 struct Validity {
   Duration age{};             // on arrival (corrected_initial_age)
   Duration lifetime{};        // fresh while younger than this
-  Duration stale_for{};       // beyond it: may be served stale (stale-while-revalidate, overload)
-  Duration stale_on_error{};  // beyond it: may replace a failure of the upstream (stale-if-error)
+  Duration stale_for{};       // after that: may be served stale (stale-while-revalidate, overload)
+  Duration stale_on_error{};  // after that: may replace a failure of the upstream (stale-if-error)
 };
 
 // The validity of a response that arrived at `arrived`, `delay` after its request was sent. After a
-// 304: the merged fields (merge.hpp) and the times of the 304.
+// 304: of the merged fields (merge.hpp), with the times of the 304.
 //
-// Age (4.2.3): from Date, or from Age plus the delay, whichever is more. A missing or invalid Date
-// counts as `arrived`.
+// Age (4.2.3): from Date, or from Age plus the delay, whichever is larger. A missing or invalid
+// Date counts as `arrived`.
 // Lifetime (4.2.1): s-maxage, else max-age, else Expires minus Date (the earliest Expires; 0 for an
 // invalid one), else the configured ttl where heuristic freshness is allowed, or the configured
 // share of the time since Last-Modified if that is more. Directives: control.hpp. Staleness:

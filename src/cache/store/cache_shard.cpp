@@ -12,9 +12,9 @@ namespace spillway::cache {
 namespace {
 
 constexpr std::size_t kBytesPerBucket = 1024;
-constexpr std::size_t kBytesPerEntry = 4096;  // of the tables of invalidation times and marks
+constexpr std::size_t kBytesPerEntry = 4096;  // in the tables of invalidation times and marks
 constexpr std::size_t kBucketsPerSlice = 1024;
-constexpr std::size_t kSlices = 4;  // for an insertion, and one per so many bytes:
+constexpr std::size_t kSlices = 4;  // per insertion, and one more per this many bytes:
 constexpr std::size_t kBytesPerSlice = 16384;
 constexpr std::size_t kBytesPerChance = 1024;
 
@@ -76,8 +76,8 @@ bool CacheShard::reserve(std::size_t bytes, TimePoint now) {
       if (evicted == nullptr) continue;
       counts_.evictions += !evicted->is_vary_note();
       remove_from_index(*evicted, removed);
-      // Uncounted before it is freed, which is before the new block is allocated: otherwise another
-      // thread could take the room.
+      // Subtracted before it is freed, which is before the new block is allocated: otherwise
+      // another thread could take the room.
       if (evicted->is_read()) continue;
       release(footprint(evicted->bytes()), Held::by_stored);
       evicted->is_counted_ = false;
@@ -123,7 +123,7 @@ FillingPtr CacheShard::resize(FillingPtr response, std::size_t content_bytes, Ti
   const std::size_t before = footprint(head.bytes);
   head.bytes += content_bytes - response->capacity();
   const std::size_t after = footprint(head.bytes);
-  // While it is copied there are two blocks.
+  // During the copy there are two blocks.
   if (after > before && !reserve(after, now)) return {};
   void* const block = resize_block(response.get(), response->bytes(), head.bytes);
   if (block == nullptr) {
@@ -135,7 +135,7 @@ FillingPtr CacheShard::resize(FillingPtr response, std::size_t content_bytes, Ti
   return new (block) StoredResponse(head);
 }
 
-// Out of its queue already. The store's reference goes with the list.
+// It has left its queue already. The list takes over the store's reference.
 void CacheShard::remove_from_index(StoredResponse& response, Removed& removed) {
   index_.erase(index_.iterator_to(response));
   counts_.responses -= !response.is_vary_note();

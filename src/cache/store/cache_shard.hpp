@@ -1,8 +1,8 @@
-// A part of a route's store with its own lock, memory limit and order of eviction.
+// A part of a route's store with its own lock, memory limit and eviction order.
 //
-// Any thread. At most kSlice responses are examined under one holding of the lock, and blocks are
-// freed outside of it. What counts against max_bytes: the tables, and every block from its
-// allocation until it is freed, be it filled, stored, or only pinned by a reader.
+// Thread-safe. At most kSlice responses are examined while the lock is held, and blocks are freed
+// without it. Counted against max_bytes: the tables, and every block from its allocation until it
+// is freed, whether it is being filled, stored, or only pinned by a reader.
 #pragma once
 
 #include <atomic>
@@ -32,36 +32,36 @@ class CacheShard {
   explicit CacheShard(std::size_t max_bytes);
   ~CacheShard();
 
-  // The response or vary note at that key, or null. Counts as a hit.
+  // The response or vary note for that key, or null. Counts as a hit.
   StoredPtr find(const KeyView& key);
   // Whether a response could not be stored during the last kUnstorableFor. By the hash alone, in a
   // table of fixed size: a mark may be overwritten by another.
   bool is_unstorable(std::uint64_t hash, TimePoint now) const;
   void mark_unstorable(std::uint64_t hash, TimePoint now);
 
-  // A new response with room for this much content. Null: there is no room. Responses that are
-  // being filled get half of the memory at most, a single one may get more.
+  // A new response with room for this much content. Null: there is no room. Responses being filled
+  // get at most half of the memory; a single one may get more.
   FillingPtr allocate(const ResponseParts& parts, std::size_t content_bytes, TimePoint now);
-  // In another block, with room for this much content. Null, and the response is gone: no room.
+  // Moves it to another block with room for this much content. Null: no room; the response is lost.
   FillingPtr resize(FillingPtr response, std::size_t content_bytes, TimePoint now);
 
-  // Stores a filled response in place of an older one. What is at its key now: see Filling::commit.
+  // Stores a filled response, replacing an older one. Returns the same as Filling::commit().
   StoredPtr insert(StoredResponse& response);
-  // All of it at once.
+  // Allocates, fills and stores a response in one call.
   StoredPtr store(const ResponseParts& parts, std::string_view content, TimePoint now);
 
-  // A response found no room during the last kFullFor: readers pin what is stored, or others that
-  // are being filled take their half.
+  // A response found no room during the last kFullFor: readers pin the stored ones, or those being
+  // filled use up their half.
   bool is_pinned_full(TimePoint now) const { return is_before(now, pinned_full_until_); }
   bool is_filling_full(TimePoint now) const { return is_before(now, filling_full_until_); }
 
-  // The response at that key leaves if it was requested until then.
+  // Removes the response for that key if it was requested no later than that.
   void remove(const KeyView& key, TimePoint requested_until);
   void invalidate(std::uint64_t uri_hash, TimePoint now);
 
-  // Responses requested until now that are not stored yet will not be.
+  // Responses requested until now that are not stored yet will not be stored.
   void begin_purge(TimePoint now);
-  // Returns how many responses left.
+  // Returns how many responses were removed.
   std::size_t purge(const Purge& purge);
 
   struct Counts {
@@ -78,7 +78,7 @@ class CacheShard {
 
   // The store's own reference.
   static void let_go(const StoredResponse* response) { intrusive_ptr_release(response); }
-  // Responses that left the store, to be let go of once the lock is released.
+  // Responses that left the store, to be released after the lock.
   struct Removed {
     ~Removed() { list.clear_and_dispose(let_go); }
     ResponseList list;

@@ -1,4 +1,4 @@
-// A response on its way into the store. Its memory counts from the beginning.
+// A response being filled, to be stored. Its memory counts from the start.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace spillway::cache {
 
-// Destroyed before commit(), it stores nothing. The cache outlives it. Movable.
+// If destroyed before commit(), it stores nothing. The cache outlives it. Movable.
 class Filling {
  public:
-  // The next bytes of the body. False when the response is bigger than max_entry_bytes or longer
-  // than announced, or when there is no room for it: all calls fail from then on.
+  // Adds the next bytes of the body. False if the response exceeds max_entry_bytes or the announced
+  // length, or if there is no room for it: then all further calls fail.
   bool append(std::string_view content);
 
-  // Another response found no room lately because of those that are being filled.
+  // Another response recently found no room because of the responses that are being filled.
   bool is_wanted_back(TimePoint now) const { return response_ && shard_->is_filling_full(now); }
 
-  // The response is complete. Returns what the store holds for its key now: this response, or one
-  // requested later that may be given to the same clients. Null when nothing was stored: it is
+  // The response is complete. Returns what the store now holds for its key: this response, or one
+  // requested later that may be given to the same clients. Null if nothing was stored: it is
   // shorter than announced, there is no room, or it was requested before its URI was invalidated or
   // before a purge.
   StoredPtr commit(TimePoint now);
@@ -35,13 +35,13 @@ class Filling {
     std::optional<std::uint64_t> length;  // of the content, as announced
     std::size_t max_bytes = 0;            // of the entry
   };
-  // The note at the key of a variant without the varying part; size 0: it is no variant's.
+  // The vary note at a variant's primary key; size 0: it is not a variant.
   struct Primary {
     std::size_t key_size = 0;
     std::uint64_t hash = 0;
   };
 
-  // `unstorable_hash`: to be marked when the content turns out to be too big.
+  // `unstorable_hash`: to be marked if the content turns out to be too large.
   Filling(CacheShard& shard, const ResponseParts& parts, const Limits& limits, Primary primary,
           std::uint64_t unstorable_hash, TimePoint now);
   bool is_good() const { return response_ != nullptr; }

@@ -1,8 +1,8 @@
-// The ghost queue of S3-FIFO: keys that left the small queue lately, as 32-bit fingerprints of
+// The ghost queue of S3-FIFO: keys that recently left the small queue, as 32-bit fingerprints of
 // their hashes in a table of fixed size.
 //
 // A key is remembered until `memory` bytes of responses have left after it, unless eight others of
-// its bucket leave first. Two keys are mistaken for each other with a probability of 2^-31.
+// its bucket leave first. Two keys are confused with a probability of 2^-31.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class GhostQueue {
     const auto oldest = [&](const Key& a, const Key& b) { return age(a) < age(b); };
     *std::max_element(bucket.begin(), bucket.end(), oldest) = {fingerprint(hash), clock()};
   }
-  // Whether the key was remembered; it no longer is.
+  // Whether the key was remembered; it is forgotten by this call.
   bool take(std::uint64_t hash) {
     for (Key& key : bucket_of(hash)) {
       if (key.fingerprint == fingerprint(hash) && age(key) <= memory_) {

@@ -1,9 +1,9 @@
 // Invalidation times of URIs: a response requested before its URI's time is invalid (RFC 9111
-// section 4.4). One entry invalidates all variants of a URI at once, stored or on their way.
+// section 4.4). One entry invalidates all variants of a URI at once, stored or still arriving.
 //
-// A table of fixed size. Each slot keeps the latest three URIs apart; of one that is pushed out
-// only its time stays, and from then on invalidates every response of the slot requested before it:
-// too much at times, never too little.
+// A table of fixed size. Each slot keeps the latest three URIs separately; of a displaced one only
+// the time is kept, and from then on invalidates every response of the slot requested before it:
+// sometimes too many responses, never too few.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class InvalidationTimes {
  public:
   static constexpr std::size_t kUrisInSlot = 3;
 
-  // Room for about this many URIs.
+  // With room for about this many URIs.
   explicit InvalidationTimes(std::size_t uris)
       : slots_(std::bit_ceil(std::max<std::size_t>(uris / kUrisInSlot, 1))) {}
 
@@ -38,7 +38,7 @@ class InvalidationTimes {
     slot.others = std::max(slot.others, oldest->at);
     *oldest = {uri_hash, now};
   }
-  // A response requested at the very time of the invalidation may be older than the change.
+  // A response requested at the exact time of the invalidation may be older than the change.
   bool is_invalid(std::uint64_t uri_hash, TimePoint requested_at) const {
     const Slot& slot = slots_[index_of(uri_hash)];
     if (requested_at <= slot.others) return true;

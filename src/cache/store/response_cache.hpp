@@ -1,10 +1,10 @@
 // The response cache of a route (RFC 9111, shared): responses that are reused while they are fresh,
 // or stale under overload or when the upstream fails.
 //
-// In memory, at most max_bytes, shared by all workers; any thread. A look-up holds one lock for
-// tens of nanoseconds and allocates nothing. What may be stored is decided by storable.hpp; this
-// class knows keys, ages and for whom a response may be reused. All times passed must come from one
-// clock and be those of the call: invalidation and purge compare them with the times of requests.
+// In memory, at most max_bytes, shared by all workers; thread-safe. A look-up holds one lock for
+// tens of nanoseconds and allocates nothing. storable.hpp decides what may be stored; this class
+// handles keys, ages and which clients a response may be reused for. All times passed must come
+// from one clock and be those of the call: invalidation and purge compare them with request times.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ namespace spillway::cache {
 
 enum class Lookup : std::uint8_t {
   fresh,
-  stale,  // however old: see may_serve_stale()
+  stale,  // of any age: see may_serve_stale()
   miss,
   vary_miss,   // nothing for this variant of the URI
   unstorable,  // a miss, and the last response could not be stored: do not wait for another request
@@ -37,8 +37,8 @@ enum class Lookup : std::uint8_t {
 
 struct Found {
   Lookup result = Lookup::miss;
-  StoredPtr response{};  // when fresh or stale; may be given to this client
-  // A newer response could not be stored lately, even if an old one is: do not wait for another
+  StoredPtr response{};  // if fresh or stale; may be given to this client
+  // A newer response could recently not be stored, even if an old one is: do not wait for another
   // request.
   bool unstorable = false;
 };
@@ -54,7 +54,7 @@ struct CacheCounts {
 
 class ResponseCache {
  public:
-  // The SipHash key is secret: clients choose what is hashed.
+  // The SipHash key is secret, since clients choose the hashed values.
   ResponseCache(const config::Cache& settings, SipKey key);
   ~ResponseCache();
   ResponseCache(const ResponseCache&) = delete;
@@ -66,35 +66,35 @@ class ResponseCache {
   Found find(const CacheRequest& request, CacheKey& key, TimePoint now);
 
   // Begins to store the response to the request whose key find() made; if the response varies, the
-  // key becomes its variant's. `open`: from storable(). `date`: its Date if it has none (RFC 9110
-  // section 6.6.1). `length`: of the body, if known. Nothing when the response may be given to its
-  // own client only (personal.hpp), when its variants cannot be told apart (unite_names), when it
-  // is bigger than max_entry_bytes, key and header fields included, or when there is no room.
+  // key becomes its variant's. `open`: from storable(). `date`: to add if it has no Date (RFC 9110
+  // section 6.6.1). `length`: of the body, if known. nullopt if the response may be given to its
+  // own client only (personal.hpp), if its variants cannot be distinguished (unite_names), if it is
+  // larger than max_entry_bytes, including key and header fields, or if there is no room.
   std::optional<Filling> begin(CacheKey& key, const CacheRequest& request,
                                const http::ResponseHead& response, const Validity& validity,
                                bool open, TimePoint requested_at, TimePoint arrived_at,
                                std::string_view date, std::optional<std::uint64_t> length);
 
-  // After a 304 for a stored response: stores a copy with the merged fields (merge.hpp) and new
-  // times in its place. Returns the old one when there is no room, when another response has been
-  // stored since, or when ETag or Vary say that the 304 was about another response; in this last
-  // case the old one leaves the store.
+  // After a 304 for a stored response: replaces it by a copy with the merged fields (merge.hpp) and
+  // new times. Returns the old one if there is no room, if another response has been stored since,
+  // or if ETag or Vary show that the 304 was about another response; in this last case the old one
+  // is removed from the store.
   StoredPtr refreshed(const StoredPtr& old, const http::FieldList& merged, const Validity& validity,
                       bool open, TimePoint requested_at, TimePoint arrived_at);
 
-  // The response to this key could not be stored: for ten seconds find() says so.
+  // The response to this key could not be stored: find() reports this for ten seconds.
   void mark_unstorable(const CacheKey& key, TimePoint now);
 
   // Removes the response at this key, unless it was requested after `requested_at`.
   void withdraw(const CacheKey& key, TimePoint requested_at = kNever);
 
-  // Invalidates all responses for a URI that were requested until now, stored or on their way (RFC
-  // 9111 section 4.4). In constant time.
+  // Invalidates all responses for a URI that were requested until now, stored or still arriving
+  // (RFC 9111 section 4.4). In constant time.
   void invalidate(std::string_view authority, std::string_view path_and_query, TimePoint now);
 
-  // Removes what the purge names and returns how many responses that were. No response requested
-  // until now is stored any more, whatever its key. Visits every entry, in slices of a few
-  // microseconds under the lock.
+  // Removes the responses that the purge names and returns their number. No response requested
+  // until now is stored any more, whatever its key. Visits every entry, in slices that hold the
+  // lock for a few microseconds.
   std::size_t purge(const Purge& purge, TimePoint now);
 
   CacheCounts counts() const;

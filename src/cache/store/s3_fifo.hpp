@@ -1,16 +1,16 @@
 // The order of eviction: S3-FIFO (Yang, Zhang, Qiu, Yue, Rashmi, "FIFO queues are all you need for
 // cache eviction", SOSP 2023).
 //
-// New responses enter a small queue, a tenth of the memory. Those requested twice while they are in
-// it move on to the main queue; the others leave and are remembered in the ghost queue: one that
-// comes back soon enters the main queue at once. A response requested since it entered the main
-// queue is reinserted at its newest end instead of leaving, up to three times. So a scan of URIs
-// that are requested once passes through a tenth of the memory. A hit raises a counter; nothing
-// moves. (Compared with SIEVE and LRU: README.md.)
+// New responses enter a small queue, a tenth of the memory. Those requested twice while in it move
+// on to the main queue; the others leave and are remembered in the ghost queue: a response that
+// returns soon enters the main queue at once. A response requested since it entered the main queue
+// is reinserted at its newest end instead of leaving, up to three times. So a scan of URIs that are
+// requested once passes through a tenth of the memory. A hit increments a counter; nothing moves.
+// (Compared with SIEVE and LRU: README.md.)
 //
 // Deviations: sizes are in bytes, the number of reinsertions per insertion is bounded, expired and
-// invalidated responses leave in their turn however often they were requested, and a response that
-// a reader pins stays: to evict it would free nothing.
+// invalidated responses leave in turn however often they were requested, and a response that a
+// reader pins stays: evicting it would free nothing.
 #pragma once
 
 #include <boost/intrusive/list.hpp>
@@ -24,7 +24,7 @@
 
 namespace spillway::cache {
 
-// Unlinks, frees nothing.
+// Unlinks without freeing.
 using ResponseList = boost::intrusive::list<StoredResponse>;
 
 class S3Fifo {
@@ -44,19 +44,19 @@ class S3Fifo {
     if (response.frequency_ < kMaxFrequency) ++response.frequency_;
   }
 
-  // Examines the oldest response of the queue whose turn it is. Returns it when it leaves; null
-  // when it stays, reinserted, or when the queues are empty. `chances`: how many may still be
-  // reinserted for having been requested.
+  // Examines the oldest response of the queue whose turn it is. Returns it if it leaves; null if it
+  // stays, reinserted, or if the queues are empty. `chances`: how many may still be reinserted
+  // because they were requested.
   StoredResponse* examine(TimePoint now, const InvalidationTimes& invalidated,
                           std::size_t& chances);
 
-  // Disposes of all.
+  // Disposes of all responses.
   template <class Dispose>
   void clear(Dispose dispose) {
     small_.clear_and_dispose(dispose);
     main_.clear_and_dispose(dispose);
   }
-  // What the ghost queue takes.
+  // The memory of the ghost queue.
   std::size_t bytes() const { return ghost_.bytes(); }
 
  private:

@@ -2,9 +2,9 @@
 // the others, its followers, wait for it.
 //
 // A flight begins with its leader and ends when it is landed, or handed over without followers. It
-// is identified by a keyed hash; should two keys collide, the followers of the other key find
-// nothing in the store and ask the upstream themselves. Any thread. Allocates only when there are
-// more flights at once than ever before.
+// is identified by a keyed hash; if two keys collide, the followers with the other key find nothing
+// in the store and ask the upstream themselves. Thread-safe. Allocates only when there are more
+// flights at once than ever before.
 #pragma once
 
 #include <array>
@@ -22,14 +22,14 @@ namespace spillway::cache {
 enum class Landing : std::uint8_t {
   none,     // not landed, or the follower left
   stored,   // the response, or a newer one, is in the store
-  nothing,  // it is not: ask the upstream
+  nothing,  // not stored: ask the upstream
   refused,  // the leader was not admitted to the upstream
   failed,   // the upstream failed: a stale response may replace it
   leads,    // this follower is the leader now
 };
 
-// A waiting request; intrusive. Must live until it has left or until it has been delivered from
-// the result of land() or hand_over(); only then may others read it.
+// A waiting request; intrusive. Must live until it has left or has been delivered from the result
+// of land() or hand_over(); only after that may others read it.
 struct Follower {
   Landing landing = Landing::none;
   Follower* next = nullptr;  // in the result of land()
@@ -53,13 +53,13 @@ class SingleFlight {
   Role join(std::uint64_t hash, Follower& follower);
   // Becomes leader if there is no such flight; never a follower.
   bool try_lead(std::uint64_t hash);
-  // Ends the flight: stored, nothing, refused or failed. Returns its followers in order, to be
-  // delivered each to its thread; null without any.
+  // Ends the flight: stored, nothing, refused or failed. Returns its followers in order, each to be
+  // delivered to its thread; null if there are none.
   Follower* land(std::uint64_t hash, Landing how);
-  // Makes the follower that waited longest the leader and returns it, to be delivered. Null without
-  // followers: the flight has ended.
+  // Makes the follower that has waited longest the leader and returns it, to be delivered. Null
+  // without followers: the flight has ended.
   Follower* hand_over(std::uint64_t hash);
-  // Too late also for one that does not wait: it never joined, or it leads.
+  // Too late also for a follower that does not wait: it never joined, or it leads.
   Withdrawal leave(Follower& follower);
 
   std::size_t bytes() const;

@@ -1,8 +1,8 @@
 // A complete response as the store keeps it: one heap block that holds this header, the key, the
 // reason phrase, the field lines and the body, in this order.
 //
-// Immutable once stored; any thread may read it while it holds a StoredPtr. The block is freed, and
-// no longer counts against max_bytes, when the store and the last reader have let go of it.
+// Immutable once stored; any thread may read it while holding a StoredPtr. The block is freed, and
+// no longer counts against max_bytes, once the store and the last reader have released it.
 #pragma once
 
 #include <atomic>
@@ -49,7 +49,7 @@ class StoredResponse
   // The body, without transfer coding.
   std::string_view content() const { return {lines().end(), head_.content_size}; }
 
-  // Values of the fields of these names; empty without such a field.
+  // Values of these fields; empty if absent.
   std::string_view etag() const { return head_.etag.in(lines()); }
   std::string_view last_modified() const { return head_.last_modified.in(lines()); }
   std::string_view date() const { return head_.date.in(lines()); }
@@ -74,14 +74,14 @@ class StoredResponse
     return age(now) < lifetime() + head_.validity.stale_on_error;
   }
 
-  // Whether a response found no room lately because of those that readers pin.
+  // Whether a response recently found no room because of responses that readers pin.
   bool is_wanted_back(TimePoint now) const;
 
   KeyView key() const { return {{text(), head_.key_size}, head_.hash, head_.uri_hash}; }
-  // A note in place of a response: content() names the request fields that the responses to its
-  // primary key vary by. Its status is 0; it never expires.
+  // A note in place of a response: content() names the request fields by which the responses to its
+  // primary key vary. Its status is 0; it never expires.
   bool is_vary_note() const { return head_.status == 0; }
-  // The size of the block; and of one without content.
+  // The size of the block; below, the size of one without content.
   std::size_t bytes() const { return head_.bytes; }
   static std::size_t head_bytes(const ResponseParts& parts);
 
@@ -101,7 +101,7 @@ class StoredResponse
     std::uint32_t size = 0;
     std::string_view in(std::string_view lines) const { return lines.substr(at, size); }
   };
-  struct Head {  // what moves with the block when it grows
+  struct Head {  // moves with the block when it grows
     CacheShard* shard;
     std::size_t bytes;
     std::uint64_t hash, uri_hash;

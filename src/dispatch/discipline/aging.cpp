@@ -1,11 +1,11 @@
 // aging: priority rises with waiting time. The next waiter of each class scores
 // log2(egress weight) + log2(1 + wait / half life); the highest score is served.
 //
-// Bound: as long as no waiter of another class i has waited longer than W_i, one of weight w has
-// the highest score of all once it is the oldest of its class and has waited
+// Bound: as long as no waiter of another class i has waited longer than W_i, a waiter of weight w
+// has the highest score of all once it is the oldest of its class and has waited
 //     half_life * (max_i (w_i / w) (1 + W_i / half_life) - 1).
 // With half life 200 ms and W_0 = 100 ms, a class of weight 1 beside one of 8 waits for at most
-// 2.2 s, however many arrive above.
+// 2.2 s, however many requests of the other class arrive.
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -15,7 +15,7 @@
 namespace spillway::dispatch {
 namespace {
 
-constexpr int kRounds = 6;        // of a prediction
+constexpr int kRounds = 6;        // of a prediction's iteration
 constexpr double kLongest = 1e6;  // seconds, longer than any wait
 
 class Aging final : public Discipline {
@@ -25,7 +25,7 @@ class Aging final : public Discipline {
     assert(half_life_ > 0);
   }
 
-  // The logarithm grows with its argument: the products order as the sums of logarithms do.
+  // The logarithm grows with its argument, so products have the same order as sums of logarithms.
   ClassId pick(ClassSet ready, const Queues& queues, TimePoint now) override {
     std::size_t best = 0;
     double most = -1;
@@ -40,8 +40,8 @@ class Aging final : public Discipline {
     return static_cast<ClassId>(best);
   }
 
-  // Counts the waiters of other classes that will have the higher score by then, assuming that
-  // those of a class arrived evenly between its oldest and its youngest.
+  // Counts the waiters of other classes that will have the higher score by then, assuming that the
+  // waiters of a class arrived evenly between its oldest and its youngest.
   double turns(const Newcomer& newcomer, const Queues& queues) const override {
     const std::size_t mine = index(newcomer.traffic_class);
     const double own = newcomer.ahead + 1;
@@ -63,7 +63,7 @@ class Aging final : public Discipline {
           continue;
         }
         before += queues.waiting()[i];
-        if (wins <= 0) {  // all that arrive meanwhile
+        if (wins <= 0) {  // all that arrive in the meantime
           part += recent_.part(i);
         } else {  // those that arrive in the first wait - wins = less * (wait + half life)
           const double less = 1 - weights_[mine] / weights_[i];
@@ -78,7 +78,7 @@ class Aging final : public Discipline {
     return turns;
   }
 
-  // A boost would multiply the bound.
+  // No: a boost would multiply the bound.
   bool shares_by_weight() const override { return false; }
 
  private:

@@ -1,15 +1,15 @@
-// drr: shares by weight of the upstream's time, not of the number of requests (deficit round
-// robin: Shreedhar and Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM
-// 1995), with a request's estimated milliseconds for a packet's length.
+// drr: shares of the upstream's time by weight, not of the number of requests (deficit round robin:
+// Shreedhar and Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995), with
+// a request's estimated milliseconds in place of a packet's length.
 //
 // The classes are visited in turn. A visit adds a quantum, weight / greatest weight milliseconds,
-// to the class's deficit; its waiters are served while the deficit covers their cost,
-// which is taken off it. A class whose last waiter was served loses the rest of its deficit: an
-// idle class earns no credit. One whose waiters leave unserved keeps it, at most a request's cost
-// and a quantum.
+// to the class's deficit; its waiters are served while the deficit covers their cost, which is
+// subtracted from it. A class loses the rest of its deficit when its last waiter has been served:
+// an idle class earns no credit. A class whose waiters leave unserved keeps it, at most a request's
+// cost and a quantum.
 //
-// The small quantum interleaves the turns of the classes; rounds in which it does not suffice for
-// any waiter are computed in one step.
+// The small quantum interleaves the turns of the classes; rounds in which it is not enough for any
+// waiter are computed in one step.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -27,7 +27,7 @@ class DeficitRoundRobin final : public Discipline {
   DeficitRoundRobin(const Weights& weights, std::size_t classes)
       : Discipline(weights, classes), visited_(classes - 1) {}
 
-  // A waiter that has expired already is picked at once and costs nothing: it will not be served.
+  // An expired waiter is picked at once and costs nothing: it will not be served.
   ClassId pick(ClassSet ready, const Queues& queues, TimePoint now) override {
     for (ClassSet rest = ready; rest != 0; rest &= rest - 1) {
       const int i = std::countr_zero(rest);
@@ -76,7 +76,7 @@ class DeficitRoundRobin final : public Discipline {
     mean = mean == 0 ? waiter.cost : mean + (waiter.cost - mean) * kRecent;
   }
 
-  // In turns of mean cost: the credit of each class until the newcomer's cost is covered.
+  // In turns of mean cost: the credit that each class gets until the newcomer's cost is covered.
   double turns(const Newcomer& newcomer, const Queues& queues) const override {
     const std::size_t mine = index(newcomer.traffic_class);
     const double greatest = greatest_weight();
@@ -116,7 +116,7 @@ class DeficitRoundRobin final : public Discipline {
   }
 
   Weights deficits_{};    // milliseconds
-  Weights mean_costs_{};  // of each class's recent ones; 0: none yet
+  Weights mean_costs_{};  // of each class's recent requests; 0: none yet
   std::size_t visited_;   // the class that is being visited
 };
 

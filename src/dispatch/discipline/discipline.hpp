@@ -1,8 +1,8 @@
-// The queueing discipline: picks the class whose next waiter gets the next free slot, and
-// predicts how many turns a newcomer waits.
+// The queueing discipline: picks the class whose next waiter gets the next free slot, and predicts
+// for how many turns a newcomer waits.
 //
-// A discipline chooses between classes; within a class TenantQueue has the order. Every call
-// costs O(classes) at most, whatever the queues' length, and allocates nothing. Ties go to the
+// A discipline chooses between classes; within a class TenantQueue defines the order. Every call
+// costs at most O(classes), whatever the queues' length, and allocates nothing. Ties go to the
 // higher class (the smaller ClassId).
 #pragma once
 
@@ -18,18 +18,18 @@
 
 namespace spillway::dispatch {
 
-// By class, > 0 for each one there is.
+// By class, > 0 for each existing class.
 using Weights = std::array<double, kMaxClasses>;
 
 // A request about to be queued, for the prediction of its wait.
 struct Newcomer {
   ClassId traffic_class{};
-  double ahead = 0;             // waiters of its class before it
-  TimePoint now{};              // it arrives
+  double ahead = 0;             // waiters of its class ahead of it
+  TimePoint now{};              // of its arrival
   TimePoint deadline = kNever;  // the operator's; kNever: that of its class's youngest waiter
   double cost = 1;              // estimated milliseconds
   double hold = 0;              // mean seconds for which a slot is held
-  double slots = 1;             // that its class competes for
+  double slots = 1;             // slots that its class competes for
 };
 
 class Discipline {
@@ -41,23 +41,23 @@ class Discipline {
   Discipline& operator=(const Discipline&) = delete;
 
   // Which of the classes in `ready` (not empty, each with a waiter) to serve next. Charges no
-  // class: if its waiter has expired, call it again.
+  // class: if the waiter has expired, call it again.
   virtual ClassId pick(ClassSet ready, const Queues& queues, TimePoint now) = 0;
 
   // `waiter`, of the class picked last, got the slot and has left its queue.
   virtual void served(const Waiter& waiter, const Queues&) { passed(waiter); }
 
-  // `waiter` got a slot without competition or by its class's guaranteed share: not charged, but
-  // counted among its class's recent turns.
+  // `waiter` got a slot without competition or by its class's guaranteed share: the class is not
+  // charged, but the turn counts among its recent ones.
   virtual void passed(const Waiter& waiter) { recent_.record(waiter.served_as); }
 
-  // How many turns of all classes, its own included, until the newcomer is served.
+  // How many turns of all classes pass until the newcomer is served, including its own.
   virtual double turns(const Newcomer& newcomer, const Queues& queues) const = 0;
 
-  // Whether a class's share is in proportion to its weight, so that DynamicWeight works.
+  // Whether a class's share is proportional to its weight, so that DynamicWeight works.
   virtual bool shares_by_weight() const { return true; }
 
-  // Whether shares are of the upstream's time (Waiter::cost) rather than of turns.
+  // Whether shares refer to the upstream's time (Waiter::cost) rather than to turns.
   virtual bool shares_by_cost() const { return false; }
 
   double weight(ClassId id) const { return weights_[index(id)]; }

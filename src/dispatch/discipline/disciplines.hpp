@@ -1,4 +1,4 @@
-// The disciplines of `dispatch.discipline`, each in the file of its name.
+// The disciplines of `dispatch.discipline`, each in a file of its name.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// edf: of the next waiters of all classes, the one whose deadline is earliest (earliest
-// deadline first: Liu and Layland, JACM 1973). Serves the most in time while the upstream can
-// serve all in time; waiters without a deadline come last. The deadlines are the operator's, of
-// route or class: one that a client sent only ends its own wait.
+// edf: among the next waiters of all classes, the one with the earliest deadline (earliest deadline
+// first: Liu and Layland, JACM 1973). Serves the most requests in time while the upstream can serve
+// all in time; waiters without a deadline come last. The deadlines are the operator's, of a route
+// or class: a deadline sent by a client only ends that client's own wait.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -33,26 +33,26 @@ class EarliestDeadline final : public Discipline {
     allowances_[index(waiter.served_as)] = waiter.operators_deadline - waiter.arrived;
   }
 
-  // Counts the waiters with an earlier deadline, assuming that those of a class lie evenly between
+  // Counts waiters with an earlier deadline, assuming that a class's deadlines lie evenly between
   // its oldest's and its youngest's, and later arrivals of classes whose requests have less time.
   double turns(const Newcomer& newcomer, const Queues& queues) const override {
     const std::size_t mine = index(newcomer.traffic_class);
     Duration allowance = newcomer.deadline - newcomer.now;
     if (newcomer.deadline == kNever) allowance = allowance_of(mine, queues);
-    // It is not served before those of its class that wait already.
+    // It is not served before the waiters of its own class.
     TimePoint deadline = allowance > kNever - newcomer.now ? kNever : newcomer.now + allowance;
     if (newcomer.ahead > 0 && queues.youngest(mine) != nullptr)
       deadline = std::max(deadline, due(queues.youngest(mine)));
     const double seconds_per_turn = newcomer.hold / newcomer.slots;
     double waiting = newcomer.ahead + 1;
-    std::array<double, kMaxClasses> window;  // seconds for which class i's arrivals are due earlier
+    std::array<double, kMaxClasses> window;  // seconds in which arrivals of class i are due earlier
     for (std::size_t i = 0; i < classes_; ++i) {
       window[i] = i == mine ? 0 : to_seconds(deadline - newcomer.now - allowance_of(i, queues));
       if (i == mine || queues.waiting()[i] == 0) continue;
       waiting += count_until(deadline, queues.waiting()[i], due(queues.oldest(i)),
                              due(queues.youngest(i)));
     }
-    // Arrivals as long as the window is open or until the newcomer's turn: close in from above.
+    // Arrivals count while the window is open or until the newcomer's turn: iterate from above.
     double turns = waiting;
     for (std::size_t round = 0; round <= classes_; ++round) {
       double before = waiting, part = 0;

@@ -1,10 +1,10 @@
 // wfq: weighted fair queueing between classes by virtual finish times, one tag per class
 // (start-time fair queueing: Goyal, Vin, Cheng, SIGCOMM 1996).
 //
-// A class's tag is the virtual time at which its last service finished: each service advances
-// it by 1/weight. The class with the earliest tag is served; a tag in the past counts as the
-// present, so an idle class earns no credit, and a class that was not served for a while is next
-// even if its waiters came and went meanwhile.
+// A class's tag is the virtual time at which its last service finished: each service advances it by
+// 1/weight. The class with the earliest tag is served; a tag in the past counts as the present, so
+// an idle class earns no credit, and a class that has not been served for a while is next even if
+// its waiters came and left in the meantime.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace spillway::dispatch {
 namespace {
 
-// Tags keep nine digits behind the point when virtual time starts again from here.
+// Restarting virtual time here leaves tags nine decimal places of precision.
 constexpr double kRebaseAt = 1e6;
 
 class FairShare final : public Discipline {
@@ -40,7 +40,7 @@ class FairShare final : public Discipline {
     virtual_now_ = 0;
   }
 
-  // Another class takes the turns that its weight allows, see RecentTurns::taken.
+  // Another class takes as many turns as its weight allows, see RecentTurns::taken.
   double turns(const Newcomer& newcomer, const Queues& queues) const override {
     const std::size_t mine = index(newcomer.traffic_class);
     const double tag = std::max(tags_[mine], virtual_now_) + newcomer.ahead / weights_[mine];
@@ -51,7 +51,7 @@ class FairShare final : public Discipline {
       const double before = (tag - std::max(tags_[i], virtual_now_)) * weights_[i];
       if (before < 0) continue;
       const auto whole = static_cast<double>(static_cast<std::int64_t>(before));
-      // On equal tags the higher class goes first.
+      // With equal tags the higher class goes first.
       allowed[i] = (i < mine || whole < before) ? whole + 1 : whole;
     }
     return recent_.settle(newcomer.ahead + 1, allowed, queues.waiting());

@@ -23,12 +23,12 @@ MinShares::MinShares(std::span<const config::TrafficClass> classes, bool by_cost
     if (shares_[i] > 0) guaranteed_ |= ClassSet{1} << i;
   }
   assert(sum < 1);
-  // Classes of equal shares are due at the same turn: so the last of them is not late.
+  // Classes with equal shares become due at the same turn: this way the last of them is not late.
   const int others = std::max(0, std::popcount(guaranteed_) - 1);
   for (std::size_t i = 0; i < classes_; ++i) balances_[i] = shares_[i] * others;
 }
 
-// What the balance of class i lacks for a turn of `cost`. Its own turn credits it too.
+// The shortfall of class i's balance for a turn of `cost`. Its own turn credits it too.
 double MinShares::missing(std::size_t i, double cost) const {
   return (1 - shares_[i]) * cost - balances_[i];
 }

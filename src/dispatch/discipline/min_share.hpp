@@ -1,17 +1,17 @@
-// Guaranteed shares of turns (`min_share`), above every discipline: a class that has a waiter gets
-// at least its part of the turns it competes for, whatever weights, boost, age or deadlines say.
+// Guaranteed shares of turns (`min_share`), above every discipline: a class with a waiter gets at
+// least its share of the turns it competes for, whatever weights, boost, age or deadlines say.
 //
-// Each class has a balance. A turn for which it competes credits it min_share x the turn's cost; a
-// turn of its own, whether the discipline's or a guaranteed one, debits the cost. Its next turn is
-// guaranteed once the balance covers what that turn takes off it. So of n turns for which it
-// competes it gets at least min_share x n - 2, and from an even balance at least
-// floor(min_share x n). A class that the discipline serves as often is never due: the guarantee
-// adds the missing turns and no more, and takes them from the classes in proportion to what the
-// discipline gives them.
+// Each class has a balance. A turn for which it competes credits it min_share x the turn's cost;
+// a turn of its own, whether by the discipline or guaranteed, debits the cost. Its next turn is
+// guaranteed once the balance covers that turn's net debit. So of n turns for which it competes
+// it gets at least min_share x n - 2, and from a balance of zero at least floor(min_share x n). A
+// class that the discipline serves often enough is never due: the guarantee adds the missing
+// turns and no more, and takes them from the classes in proportion to what the discipline gives
+// them.
 //
-// Cost is 1 per turn, or a request's estimated milliseconds where the discipline shares those. A
+// Cost is 1 per turn, or a request's estimated milliseconds if the discipline shares those. A
 // balance is kept in [-1, 2] turns of its class: no class saves up turns, or pays for long for
-// those it got while few competed. Without a waiter it stays as it is; it is also kept when waiters
+// turns it got while few competed. Without a waiter it stays as it is; it is also kept when waiters
 // leave unserved, so that a class whose longest wait is shorter than 1 / min_share turns gets its
 // share.
 //
@@ -38,15 +38,15 @@ class MinShares {
   // The sum of all min_share is below 1. `by_cost`: the discipline shares cost, not turns.
   MinShares(std::span<const config::TrafficClass> classes, bool by_cost);
 
-  // The class of `ready` whose turn is guaranteed now, the one that is due for longest; nullopt:
-  // the discipline may choose. Charges no class.
+  // The class in `ready` whose turn is guaranteed now, the longest overdue one; nullopt: the
+  // discipline may choose. Charges no class.
   std::optional<ClassId> due(ClassSet ready, const Queues& queues) const;
 
   // `waiter` got a slot for which the classes of `ready` competed; it has left its queue.
   void served(const Waiter& waiter, ClassSet ready, const Queues& queues);
 
-  // The turns until the newcomer's where the discipline alone would need `turns`: no more than its
-  // own share takes, and no fewer than the other classes' shares do.
+  // The turns until the newcomer's if the discipline alone would need `turns`: at most what its own
+  // guaranteed share takes, and at least what the other classes' shares take.
   double turns(double turns, const Newcomer& newcomer, const Queues& queues) const;
 
  private:

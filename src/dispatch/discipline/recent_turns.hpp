@@ -1,8 +1,8 @@
-// Each class's part of the recent turns, and from it the number of turns before a newcomer's.
+// Each class's share of the recent turns, and from it the number of turns before a newcomer's.
 //
-// A class's part tells how often it arrives as long as it is served: one that hardly ever has a
-// waiter does not count as backlogged, nor does one with many arrivals count as idle because
-// none waits just now. The memory is 64 turns (exponentially weighted).
+// A class's share shows how often it arrives as long as it is served: a class that hardly ever has
+// a waiter does not count as backlogged, nor does one with many arrivals count as idle because it
+// happens to have no waiter now. The memory is 64 turns (exponentially weighted).
 #pragma once
 
 #include <algorithm>
@@ -32,21 +32,21 @@ class RecentTurns {
 
   double part(std::size_t i) const { return turns_[i] * in_parts_; }
 
-  // Turns that class i takes among `turns` of all: as many as the discipline allows it, but no
-  // more than wait there now or, if more, than its recent part.
+  // Turns that class i takes among `turns` of all: as many as the discipline allows, but no more
+  // than it has waiters now or, if more, than its recent share.
   double taken(std::size_t i, double allowed, double waiting, double turns) const {
     return std::min(allowed, std::max(waiting, part(i) * turns));
   }
 
-  // `own` turns of the newcomer's class plus those taken by each other class, which may take
-  // `allowed` (its own entry is 0).
+  // `own` turns of the newcomer's class plus those taken by each other class, which may take up to
+  // `allowed` (the newcomer's own entry is 0).
   double settle(double own, const std::array<double, kMaxClasses>& allowed,
                 const WaitingCounts& waiting) const {
     double turns = own;
     for (std::size_t i = 0; i < classes_; ++i) turns += allowed[i];
-    // The total depends on the other classes' turns and these on the total: iterate from above,
-    // each round with those classes growing in proportion that take their recent part (rather than
-    // all they are allowed, or just their waiters).
+    // The total depends on the other classes' turns and these on the total: iterate from above; in
+    // each round the classes that take their recent share (rather than all that is allowed, or just
+    // their waiters) grow in proportion.
     for (int round = 0; round < kRounds; ++round) {
       double fixed = own, parts = 0;
       for (std::size_t i = 0; i < classes_; ++i) {
@@ -62,8 +62,8 @@ class RecentTurns {
     return turns;
   }
 
-  // `turns` plus those of requests that arrive meanwhile and go first, which are `part` of all
-  // turns: turns / (1 - part), at most 64 fold.
+  // `turns` plus the turns of requests that arrive meanwhile and go first, which are `part` of all
+  // turns: turns / (1 - part), at most 64-fold.
   static double with_overtakers(double turns, double part) {
     return turns / std::max(1 - part, kRecent);
   }

@@ -34,7 +34,7 @@ class RoundRobin final : public Discipline {
   bool shares_by_weight() const override { return false; }
 
  private:
-  std::size_t last_;  // served
+  std::size_t last_;  // the class served last
 };
 
 }  // namespace

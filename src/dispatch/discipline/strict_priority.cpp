@@ -1,5 +1,5 @@
-// pq: strict priority, the highest class that has a waiter. While the higher ones fill the upstream
-// the others starve, but for their guaranteed shares (min_share.hpp).
+// pq: strict priority, the highest class with a waiter. While the higher classes fill the upstream
+// the others starve, except for their guaranteed shares (min_share.hpp).
 #include <bit>
 
 #include "dispatch/discipline/disciplines.hpp"
@@ -15,7 +15,7 @@ class StrictPriority final : public Discipline {
     return static_cast<ClassId>(std::countr_zero(ready));
   }
 
-  // Counts all waiters of higher classes, and those that arrive until then.
+  // Counts all waiters of higher classes, and those that will arrive before its turn.
   double turns(const Newcomer& newcomer, const Queues& queues) const override {
     double before = newcomer.ahead + 1, part = 0;
     for (std::size_t i = 0; i < index(newcomer.traffic_class); ++i) {

@@ -1,9 +1,9 @@
 // wrr: turns by weight, interleaved smoothly (8:1 gives no bursts of eight).
 //
 // The idea is that of the smooth weighted round robin which NGINX uses between servers: at each
-// turn every class that competes is credited its part of the turn, weight / sum of competing
-// weights, and the one with most credit pays the whole turn. A class that does not compete keeps
-// its credit and gains none.
+// turn every competing class is credited its share of the turn, weight / sum of competing weights,
+// and the class with the most credit pays the whole turn. A class that does not compete keeps its
+// credit and gains none.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace spillway::dispatch {
 namespace {
 
-// Credits that differ by less are equal but for rounding.
+// Credits that differ by less are equal except for rounding.
 constexpr double kTolerance = 1e-9;
 
 class WeightedRoundRobin final : public Discipline {
@@ -45,7 +45,7 @@ class WeightedRoundRobin final : public Discipline {
     credits_[index(waiter.served_as)] -= 1;
   }
 
-  // Another class takes as many turns as its weight and credit allow: a class of credit c has its
+  // Another class takes as many turns as its weight and credit allow: a class with credit c has its
   // k-th turn near the moment (k - 1/2 - c) / weight, in units of turns per sum of weights.
   double turns(const Newcomer& newcomer, const Queues& queues) const override {
     const std::size_t mine = index(newcomer.traffic_class);

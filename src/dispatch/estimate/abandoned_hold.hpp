@@ -1,11 +1,11 @@
-// How long an abandoned request keeps its slot at most.
+// The longest time that an abandoned request keeps its slot.
 //
-// For two seconds at least after its client has left, also beyond the timeout, if its upstream does
-// not end it before. What is learned in place of that comes too late: it is of quick answers before
-// the first slow request is abandoned, and of the time before the machine or the upstream became
-// slow. Each hold that is too short puts as many requests more to work as there are slots. It costs
-// little: an upstream that ends the request ends the hold, and one that never does makes it longer
-// all the same (HoldTimes).
+// At least two seconds after its client has left, even beyond the timeout, unless its upstream ends
+// the request earlier. Learned values alone come too late: they reflect quick answers before the
+// first slow request is abandoned, and the time before the machine or the upstream became slow.
+// Each hold that is too short puts as many more requests to work as there are slots. This minimum
+// costs little: an upstream that ends the request ends the hold, and one that never does prolongs
+// it anyway (HoldTimes).
 //
 // Pure.
 #pragma once
@@ -20,7 +20,7 @@ namespace spillway::dispatch {
 
 inline constexpr Duration kLeastPastLeaving = std::chrono::seconds(2);
 
-// From when it was dispatched. `stayed`: for how long its client had waited. `usual`: what nearly
+// Measured from dispatch. `stayed`: how long its client had waited. `usual`: the time that nearly
 // all answers of its route need; nullopt: not known. `learned`: HoldTimes::of().
 constexpr Duration hold_past_leaving(Duration stayed, std::optional<Duration> usual,
                                      Duration learned, Duration timeout) {

@@ -1,12 +1,12 @@
-// What a route's requests cost, which decides its class (priority_by_cost): about as much as the
-// expensive ones among them. A mean could be chosen by clients: many cheap requests to an expensive
-// route would let its expensive requests go first.
+// The cost of a route's requests that decides its class (priority_by_cost): about that of the
+// expensive ones among them. Clients could choose a mean: many cheap requests to an expensive route
+// would let its expensive requests go first.
 //
-// The first samples of a route are averaged. After that a dearer one weighs 1/64, and a cheaper one
-// takes no more off than the time that has passed: with endless cheap ones 1/e is left after five
-// minutes, as after a stall of the upstream. So requests that come each second have their cost
-// count, however many cheap ones come between. One owner (a worker), not thread-safe; a few
-// nanoseconds a call, nothing allocates after construction.
+// The first samples of a route are averaged. After that a more expensive one weighs 1/64, and a
+// cheaper one lowers the cost at most by decay over the time passed: with only cheap ones 1/e is
+// left after five minutes, as after a stall of the upstream. So requests that come once a second
+// have their cost count, however many cheap ones come in between. One owner (a worker), not
+// thread-safe; a few nanoseconds a call, nothing allocates after construction.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,11 @@ class ClassCost {
   static constexpr std::uint32_t kEnough = 20;
   static constexpr Duration kFall = std::chrono::minutes(5);
 
-  // RouteIds are below `routes`. `most`: milliseconds, from which on the class is the lowest; more
-  // count as that, or one stall would be remembered for long.
+  // RouteIds are below `routes`. `most`: milliseconds, from which on the class is the lowest;
+  // larger samples count as that, or one stall would be remembered for long.
   ClassCost(std::size_t routes, double most) : most_(most), costs_(routes) {}
 
-  // Milliseconds; none before twenty samples.
+  // Milliseconds; nullopt before twenty samples.
   std::optional<double> of(RouteId route) const {
     const Cost& cost = costs_[index(route)];
     return cost.samples >= kEnough ? std::optional(cost.value) : std::nullopt;
@@ -54,7 +54,7 @@ class ClassCost {
   struct Cost {
     double value = 0;
     std::uint32_t samples = 0;  // up to kMemory
-    TimePoint at{};             // of the last
+    TimePoint at{};             // of the last sample
   };
 
   double most_;

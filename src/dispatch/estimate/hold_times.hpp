@@ -1,12 +1,12 @@
-// How long an abandoned request of a route keeps its slot at most, learned from abandoned requests
-// alone: the answers of a route that is mostly quick do not say how long its slow requests take,
-// and a client that leaves chooses which ones it leaves.
+// The longest time that an abandoned request of a route keeps its slot, learned from abandoned
+// requests alone: the answers of a mostly quick route do not show how long its slow requests take,
+// and a client that leaves chooses which requests it abandons.
 //
-// It doubles when the upstream was still at work at its end, as TCP does with its timer where it
-// has no sample (RFC 6298 section 5.5), and is at least half as long again as what an abandoned
-// request took. It halves in a minute without either: quick abandoned requests do not shorten it,
-// or thirty of them would hide a slow one. The caller caps it. One owner (a worker), not
-// thread-safe; allocates nothing after construction.
+// It doubles if the upstream was still at work at its end, as TCP's timer does without a sample
+// (RFC 6298 section 5.5), and is at least one and a half times as long as an abandoned request
+// took. It halves in a minute without either: quick abandoned requests do not shorten it, or thirty
+// of them would hide a slow one. The caller limits it. One owner (a worker), not thread-safe;
+// allocates nothing after construction.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace spillway::dispatch {
 
-// Behind its response timeout a request keeps its slot for as long again, within these bounds: long
+// After its response timeout a request keeps its slot for as long again, within these bounds: long
 // enough for work of many times a short timeout, and short enough for a server that never answers.
 inline constexpr Duration kLeastPastTimeout = std::chrono::seconds(2);
 inline constexpr Duration kMostPastTimeout = std::chrono::seconds(10);
@@ -45,7 +45,7 @@ class HoldTimes {
                         std::exp2(-to_seconds(passed) / to_seconds(kHalfLife)));
   }
 
-  // The upstream had not answered after `held`, and the hold was over.
+  // The upstream had not answered after `held`, when the hold ended.
   void outlasted(RouteId route, Duration held, TimePoint now) { raise(route, 2 * held, now); }
 
   // The upstream ended the request after `took`. It may have stopped because its client left.

@@ -1,5 +1,5 @@
-// The natural logarithm of a time in seconds, of a microsecond at least: what latencies are
-// averaged in, since they are about log-normal. Computed once for all that learn of one answer.
+// The natural logarithm of a time in seconds, of a microsecond at least: latencies are averaged in
+// it, as they are about log-normal. Computed once per answer, for all that learn from it.
 #pragma once
 
 #include <algorithm>

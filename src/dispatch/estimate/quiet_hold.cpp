@@ -5,10 +5,10 @@
 namespace spillway::dispatch {
 namespace {
 
-// What a period has at least.
+// The minimum number of samples in a period.
 constexpr std::uint32_t kEnough = 50;
-// The first one may be shorter: an overload may have begun already. Of many slots it knows those
-// that were held for the shortest time; where there are many, one is soon free in any case.
+// The first one may be shorter, as an overload may have begun already. With many slots it sees only
+// those held for the shortest time; but with many slots, one is soon free in any case.
 constexpr Duration kPeriod = std::chrono::seconds(5);
 
 }  // namespace

@@ -1,9 +1,9 @@
-// How long a slot is held while no more is asked of the upstream than it can do: the least mean of
-// successive periods, and while the upstream is quiet the last one.
+// How long a slot is held while the upstream is not asked for more than it can do: the least mean
+// of successive periods, and while the upstream is quiet the last one.
 //
-// A stalled upstream, and one that is asked for too much, hold slots for longer. That raises no
-// least mean: longer times are learned only from periods that are quiet throughout. An upstream
-// that becomes slower and is never quiet is taken for what it was.
+// A stalled or overloaded upstream holds slots for longer. That does not raise the least mean:
+// longer times are learned only from periods that are quiet throughout. An upstream that becomes
+// slower and is never quiet keeps its old value.
 //
 // Pure; nothing allocates.
 #pragma once

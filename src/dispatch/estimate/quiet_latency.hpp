@@ -1,11 +1,11 @@
-// How long a route's answers take at low load, and by how many times that a latency is exceeded:
-// latencies of cheap and expensive routes become comparable, and a change of the mix is no change
-// of their distribution.
+// How long a route's answers take at low load, and by what factor a latency exceeds that: so
+// latencies of cheap and expensive routes become comparable, and a change of the mix does not
+// change their distribution.
 //
 // The usual time is the geometric mean, from dispatch to the response head. The first sixty-four
-// samples of a route count alike; then each counts for the time since the one before, but as a 64th
-// at most, so that those older than ten minutes have lost most of their weight however many there
-// are. One owner (a worker), not thread-safe; allocates nothing after construction.
+// samples of a route count alike; after that each weighs by the time since the one before, but a
+// 64th at most, so that samples older than ten minutes have lost most of their weight however many
+// there are. One owner (a worker), not thread-safe; allocates nothing after construction.
 #pragma once
 
 #include <algorithm>
@@ -43,10 +43,10 @@ class QuietLatency {
     return std::exp(latency - one.log_mean);
   }
 
-  // Whether a response is overdue after `waited`: the server has not begun with the request, or is
-  // slow. For less than a second that goes by the spread, too: some requests of a route may always
-  // take much longer than the others. A route of which too little is known counts as slow as the
-  // slowest of the others; after kLateIfUnknown it is late in any case.
+  // Whether a response is overdue after `waited`: the server has not begun the request, or is slow.
+  // Below a second the spread counts, too: some requests of a route may always take much longer
+  // than the others. A route with too few samples counts as the slowest of the others; after
+  // kLateIfUnknown it is late in any case.
   bool is_late(RouteId route, Duration waited) const {
     if (waited < kLeastLate) return false;
     const Route* const like = known(route);
@@ -57,8 +57,8 @@ class QuietLatency {
     return waited >= kLateIfUnknown || log_times >= kLateSpreads * std::sqrt(like->log_variance);
   }
 
-  // Whether a response takes longer than most: one in ten or so does. So where most of an
-  // upstream's are delayed they wait for something.
+  // Whether a response takes longer than most: about one in ten does. So if most responses of an
+  // upstream are delayed, they wait for something.
   bool is_delayed(RouteId route, Duration waited) const {
     if (waited < kLeastDelayed) return false;
     const Route* const like = known(route);
@@ -68,7 +68,7 @@ class QuietLatency {
            std::max(std::log(kDelayedTimes), kDelayedSpreads * std::sqrt(like->log_variance));
   }
 
-  // An answer at low load.
+  // Records an answer at low load.
   void learn(RouteId route, LogTime latency, TimePoint now) {
     Route& one = routes_[index(route)];
     if (one.samples < kAlike) ++one.samples;
@@ -82,7 +82,7 @@ class QuietLatency {
     consider_slowest(route);
   }
 
-  // As `former` knows `its` route.
+  // Copies what `former` has learned about its route `its`.
   void continue_from(RouteId route, const QuietLatency& former, RouteId its) {
     routes_[index(route)] = former.routes_[index(its)];
     consider_slowest(route);
@@ -98,15 +98,15 @@ class QuietLatency {
     TimePoint last{};
   };
 
-  // What it counts as, for the want of samples as the slowest of the others; null: nothing is
-  // known.
+  // The route whose values apply to it; with too few samples, the slowest of the others; null: no
+  // route has enough.
   const Route* known(RouteId route) const {
     const Route& its = routes_[index(route)];
     const Route& like = its.samples >= kEnoughSamples ? its : routes_[slowest_];
     return like.samples >= kEnoughSamples ? &like : nullptr;
   }
 
-  // Where the slowest has become quicker than another, that one takes its place with its next
+  // If the slowest has become quicker than another route, the latter takes its place with its next
   // answer.
   void consider_slowest(RouteId route) {
     const Route& one = routes_[index(route)];
@@ -117,7 +117,7 @@ class QuietLatency {
   }
 
   std::vector<Route> routes_;
-  std::size_t slowest_ = 0;  // of those with enough samples
+  std::size_t slowest_ = 0;  // among those with enough samples
 };
 
 }  // namespace spillway::dispatch

@@ -1,10 +1,10 @@
 // Estimates a request's cost by its route: the exponentially weighted mean of the milliseconds for
 // which slots were held.
 //
-// Requests forwarded as degraded (skip_downstream) have a mean of their own: the upstream leaves
-// out expensive work. The first samples of a route are averaged; from the sixty-fourth on each
-// weighs 1/64. One owner (a worker), not thread-safe; a few nanoseconds a call, nothing allocates
-// after construction.
+// Requests forwarded as degraded (skip_downstream) have a separate mean: the upstream leaves out
+// expensive work. The first samples of a route are averaged; from the sixty-fourth on each weighs
+// 1/64. One owner (a worker), not thread-safe; a few nanoseconds a call, nothing allocates after
+// construction.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class RouteCost {
   explicit RouteCost(std::size_t routes) : means_(2 * routes) {}
 
   // Milliseconds, >= kLeast. Before the route's first sample the mean over all routes; 1 before
-  // any. Before its first degraded sample a degraded request counts as half of a whole one.
+  // any. Before its first degraded sample a degraded request counts as half of a complete one.
   double estimate(RouteId route, bool degraded = false) const {
     const Mean& mean = means_[mean_index(route, degraded)];
     if (mean.samples > 0) return std::max(mean.value, kLeast);
@@ -57,7 +57,7 @@ class RouteCost {
     return 2 * index(route) + (degraded ? 1 : 0);
   }
 
-  std::vector<Mean> means_;  // by route: whole, degraded
+  std::vector<Mean> means_;  // by route: complete, degraded
   Mean all_;
 };
 

@@ -1,12 +1,12 @@
-// How long a route's answers usually take, from dispatch to the response's head, or to its end:
-// whether a request can still make its deadline, and how long an abandoned one is at work.
+// How long a route's answers usually take, from dispatch to the response's head or end: for whether
+// a request can still meet its deadline, and how long an abandoned one is at work.
 //
-// The usual time is what three of four answers need, if times are log-normal: from the mean and the
-// variance of the logarithms of recent ones (each weighs 1/64), so that a few very slow answers do
-// not make a route look slow. The least time is a minimum that rises slowly.
-// Without twenty samples, or without one in the last two seconds, nothing is known: so a route
-// whose requests are all refused is tried again. One owner (a worker), not thread-safe; allocates
-// nothing after construction.
+// The usual time is the 75th percentile if times are log-normal: from the mean and the variance
+// of the logarithms of recent ones (each weighs 1/64), so that a few very slow answers do not
+// make a route look slow. The least time is a minimum that rises slowly. With fewer than twenty
+// samples, or none in the last two seconds, nothing is known: so a route whose requests are all
+// refused is tried again. One owner (a worker), not thread-safe; allocates nothing after
+// construction.
 #pragma once
 
 #include <algorithm>
@@ -42,21 +42,21 @@ class RouteLatency {
     return Times{from_seconds(std::exp(usual)), from_seconds(std::exp(one.log_least))};
   }
 
-  // What 99 of 100 answers need, as far as is known; nullopt without twenty samples. It does not
-  // get old: a route that is not asked does not get slower.
+  // The 99th percentile, as far as known; nullopt with fewer than twenty samples. It does not
+  // expire: a route that gets no requests does not become slower.
   std::optional<Duration> nearly_longest(RouteId route) const {
     const Route& one = routes_[index(route)];
     if (one.samples < kEnoughSamples) return std::nullopt;
     return from_seconds(std::exp(one.log_mean + kNinetyNine * std::sqrt(one.log_variance)));
   }
 
-  // Its answer came after `latency`.
+  // An answer of the route took `latency`.
   void record(RouteId route, LogTime latency, TimePoint now) {
     routes_[index(route)].add(latency, now);
   }
 
-  // No answer came in `passed`: it would have taken longer. Says something only if that is longer
-  // than usual.
+  // No answer came within `passed`: it would have taken longer. Counts only if that is longer than
+  // usual.
   void record_unanswered(RouteId route, LogTime passed, TimePoint now) {
     Route& one = routes_[index(route)];
     if (one.samples > 0 && passed > one.log_mean) one.add(passed, now);

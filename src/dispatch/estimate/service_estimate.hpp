@@ -1,17 +1,17 @@
-// How long a request would hold its slot, where more requests are at the upstream than it has slots
-// for, so that what is observed is longer.
+// How long a request would hold its slot, estimated while more requests than slots are at the
+// upstream, so that the observed times are longer.
 //
-// Two means by route. Quiet: of requests sent while there were at most as many as slots. Crowded:
-// of the others, each taken times slots / requests: at the same throughput latency is proportional
-// to the number of requests (Little's law). The quiet one is right where the upstream has room
-// beyond the slots; the crowded one counts where it is larger, since the upstream has then become
-// slower or has fewer slots than that, or where it is known from more requests. Around the mean the
-// times vary as the last quiet ones did.
+// Two means per route. Quiet: of requests sent while there were at most as many as slots. Crowded:
+// of the others, each multiplied by slots / requests: at the same throughput latency is
+// proportional to the number of requests (Little's law). The quiet one is right if the upstream has
+// room beyond the slots; the crowded one counts if it is larger, since the upstream has then become
+// slower or has fewer slots than that, or if it is based on more requests. The times vary around
+// the mean as the last quiet ones did.
 //
-// Both remember some thousand requests. Of a load of 1.2 times the capacity a sixth is refused; a
-// service time that is 3 % too short makes that a seventh. And crowds come where a few requests in
-// a row took long, so that a short memory would be too slow by just that. Where the last ones
-// clearly differ the upstream has changed, and what was before them is forgotten.
+// Both remember about a thousand requests. At a load of 1.2 times the capacity a sixth is refused;
+// a service time that is 3 % too short makes that a seventh. And crowds form where a few requests
+// in a row took long, so that a short memory would be too slow by just that. If the last ones
+// clearly differ, the upstream has changed, and the earlier ones are forgotten.
 //
 // Pure; nothing allocates after construction.
 #pragma once
@@ -34,7 +34,7 @@ class ServiceEstimate {
   // RouteIds are below `routes`.
   explicit ServiceEstimate(std::size_t routes) : quiet_(routes), crowded_(routes) {}
 
-  // `requests`: at the upstream when it was sent, itself included.
+  // `requests`: the number at the upstream when it was sent, including itself.
   void record(RouteId route, Duration latency, std::uint32_t requests, std::uint32_t slots) {
     const double taken = std::max(to_seconds(latency), 0.0);
     if (requests > slots) {
@@ -52,11 +52,11 @@ class ServiceEstimate {
     oldest = taken / mean.value;
   }
 
-  // For the next request; nullopt: nothing is known yet.
+  // An estimate for the next request; nullopt: nothing is known yet.
   std::optional<Duration> next(RouteId route) {
     const Mean& quiet = quiet_[index(route)].samples > 0 ? quiet_[index(route)] : all_quiet_;
     const Mean& crowded = crowded_[index(route)];
-    // What a crowd took is no longer so after a while without one.
+    // Times of a crowd are outdated after a while without one.
     const bool knows_crowded = crowded.samples > 0 && quiet_since_crowd_ < kCrowdMemory;
     if (quiet.samples == 0 && !knows_crowded) return std::nullopt;
     double seconds = quiet.value;
@@ -88,7 +88,7 @@ class ServiceEstimate {
   // Twice the standard deviation of a service time, relative to its mean; a guess.
   static constexpr double kSpread = 1.2;
 
-  // It is larger; or the two cannot be told apart, and it is better known.
+  // The crowded mean is larger; or the two do not differ clearly, and it has more samples.
   static bool prefers(const Mean& crowded, const Mean& quiet) {
     const double each = 1.0 / std::max(quiet.samples, 1u) + 1.0 / std::max(crowded.samples, 1u);
     const double noise = kSpread * std::sqrt(each) * quiet.value;

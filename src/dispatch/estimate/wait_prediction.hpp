@@ -1,7 +1,7 @@
 // Predicts the wait for a slot from the backlog and the mean time for which slots are held.
 //
-// Slots over mean hold time is the upstream's capacity. The completion rate would not do: on a
-// quiet site it is just the arrival rate.
+// Slots / mean hold time is the upstream's capacity. The completion rate would not do: on a quiet
+// site it equals the arrival rate.
 #pragma once
 
 #include <optional>
@@ -34,16 +34,16 @@ class HoldTime {
 
 // The turns before a newcomer of one class, and the slots that serve them.
 struct Backlog {
-  double turns = 1;           // grants to any class until its own, its own included
-  double slots = 1;           // that its class may compete for
-  double own_turns = 1;       // grants to its own class until its own, its own included
+  double turns = 1;           // grants to any class up to its own, inclusive
+  double slots = 1;           // slots that its class may compete for
+  double own_turns = 1;       // grants to its own class up to its own, inclusive
   double own_slots = 0;       // its class's max_inflight while that is reached, else 0
-  double reserved_slots = 0;  // its class's alone
+  double reserved_slots = 0;  // for its class alone
 };
 
-// Seconds until it has a slot when slots are held for `mean_hold` seconds: its turns at the
-// rate at which the slots it competes for come free, but no sooner than its class's cap lets
-// it and no later than its class's reserved slots bring it.
+// Seconds until it has a slot if slots are held for `mean_hold` seconds: its turns at the rate at
+// which the slots it competes for become free, but no sooner than its class's cap permits and no
+// later than its class's reserved slots provide.
 double predict_wait(const Backlog& backlog, double mean_hold);
 
 }  // namespace spillway::dispatch

@@ -3,8 +3,8 @@
 
 namespace spillway::dispatch {
 
-// The links of an object for one kind of list; Tag tells the kinds apart, so that an object can
-// be in one list of each. Must not be destroyed, copied or moved while linked.
+// The links of an object in one kind of list; Tag names the kind, so that an object can be in one
+// list of each kind. Must not be destroyed, copied or moved while linked.
 template <class Tag>
 class Hook {
  public:
@@ -14,7 +14,7 @@ class Hook {
 
   bool linked() const { return next_ != nullptr; }
 
-  // Removes it from its list; it must be in one.
+  // Removes the object from its list; it must be in one.
   void unlink() {
     previous_->next_ = next_;
     next_->previous_ = previous_;
@@ -36,7 +36,7 @@ class IntrusiveList {
   IntrusiveList() { ends_.previous_ = ends_.next_ = &ends_; }
 
   bool empty() const { return ends_.next_ == &ends_; }
-  // The oldest and the youngest; nullptr when empty.
+  // The oldest and the youngest item; nullptr if empty.
   T* front() const { return empty() ? nullptr : static_cast<T*>(ends_.next_); }
   T* back() const { return empty() ? nullptr : static_cast<T*>(ends_.previous_); }
 
@@ -62,7 +62,7 @@ class IntrusiveList {
     return item;
   }
 
-  // Moves all of `other` to the end, in O(1).
+  // Moves all items of `other` to the end, in O(1).
   void append(IntrusiveList& other) {
     if (other.empty()) return;
     ends_.previous_->next_ = other.ends_.next_;

@@ -29,7 +29,7 @@ void DeadlineWheel::collect(TimePoint now, WheelList& due) {
   std::int64_t tick = std::max(cursor_, present - static_cast<std::int64_t>(kBuckets) + 1);
   cursor_ = std::max(cursor_, present);
   for (; tick <= present; ++tick) {
-    WheelList bucket;  // taken out first: what is filed again may belong into the same one
+    WheelList bucket;  // moved out first, since waiters filed again may belong in the same one
     bucket.append(buckets_[static_cast<std::size_t>(tick) % kBuckets]);
     while (Waiter* waiter = bucket.pop_front()) {
       if (waiter->expires_at <= now)

@@ -2,7 +2,7 @@
 // timing wheels", SOSP 1987) of 10 ms buckets over five seconds.
 //
 // Insertion and removal are O(1) (remove with Hook::unlink); collecting visits only the buckets
-// that came due. Times beyond the horizon go into the last bucket and are filed again from there.
+// that are due. Times beyond the horizon go into the last bucket and are filed again from there.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,11 @@ class DeadlineWheel {
 
   DeadlineWheel() : buckets_(kBuckets) {}
 
-  // File `waiter` under its expires_at; one that is already due is found by the next collect().
+  // Files `waiter` under its expires_at; if that has passed already, the next collect() finds it.
   void insert(Waiter& waiter, TimePoint now);
 
-  // Moves every waiter with expires_at <= now to the end of `due`. Calling it again with the
-  // same `now` costs nothing.
+  // Moves every waiter with expires_at <= now to the end of `due`. Repeating the call with the same
+  // `now` costs nothing.
   void collect(TimePoint now, WheelList& due);
 
  private:

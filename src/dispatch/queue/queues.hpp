@@ -21,7 +21,7 @@ static_assert(kMaxClasses <= 32);
 
 constexpr ClassSet set_of(ClassId id) { return ClassSet{1} << index(id); }
 
-// How many of `count` times that lie evenly between `first` and `last` are not after `t`.
+// How many of `count` times, spaced evenly between `first` and `last`, are not after `t`.
 inline double count_until(TimePoint t, std::uint32_t count, TimePoint first, TimePoint last) {
   if (t < first) return 0;
   if (t >= last) return count;
@@ -33,7 +33,7 @@ using WaitingCounts = std::array<std::uint32_t, kMaxClasses>;
 
 class Queues {
  public:
-  // As many classes as there may be, for few waiters.
+  // The maximum number of classes, for few waiters.
   Queues() {
     for (std::size_t i = 0; i < kMaxClasses; ++i) lists_.push_back(std::make_unique<TenantQueue>());
   }
@@ -42,7 +42,7 @@ class Queues {
       lists_.push_back(std::make_unique<TenantQueue>(one.max_queue));
   }
 
-  // By the class it is served_as and its tenant; it is in no queue.
+  // Adds it by its class served_as and its tenant; it must be in no queue.
   void push(Waiter& waiter) {
     const ClassId id = waiter.served_as;
     lists_[index(id)]->push(waiter);
@@ -50,17 +50,17 @@ class Queues {
     backlogged_ |= set_of(id);
   }
 
-  // From anywhere in its queue; it must be in it.
+  // Removes it from any position in its queue; it must be in it.
   void remove(Waiter& waiter) {
     const ClassId id = waiter.served_as;
     lists_[index(id)]->remove(waiter);
     if (--waiting_[index(id)] == 0) backlogged_ &= ~set_of(id);
   }
 
-  // `waiter` left its queue for a slot.
+  // `waiter` has left its queue because it got a slot.
   void served(const Waiter& waiter) { lists_[index(waiter.served_as)]->served(waiter); }
 
-  // nullptr when the class has no waiter. next() is the one that a slot for the class goes to.
+  // nullptr if the class has no waiter. next() is the waiter that gets a slot given to the class.
   const Waiter* next(std::size_t i) const { return lists_[i]->next(); }
   const Waiter* foremost(std::size_t i) const { return lists_[i]->foremost(); }
   const Waiter* oldest(std::size_t i) const { return lists_[i]->oldest(); }

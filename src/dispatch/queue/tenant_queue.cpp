@@ -58,7 +58,7 @@ void TenantQueue::join_ring(Flow& flow) {
   } else if (!newest_first_) {
     ring_.push_back(flow);
   } else {
-    ring_.front()->credit -= quantum(*ring_.front());  // to be visited later
+    ring_.front()->credit -= quantum(*ring_.front());  // to be visited later instead
     ring_.push_front(flow);
     visit_next();
   }
@@ -75,7 +75,7 @@ void TenantQueue::remove(Waiter& waiter) {
     return;
   }
   unfile(flow);
-  flow.queued = 0;  // rounding does not add up
+  flow.queued = 0;  // so that rounding errors do not add up
   flow.lap = laps_;
   flow.pause = pauses_;
   const bool is_visited = ring_.front() == &flow;
@@ -129,17 +129,17 @@ double TenantQueue::turns_before(const Waiter& newcomer) const {
   const Flow& flow = flows_[i];
   const double own = flow.waiting;
   if (own == waiting_) return own;
-  // As many as wait now, or more if its tenant had few of the recent turns: others overtake it ...
+  // As many as wait now, or more if its tenant had few recent turns: then others overtake it ...
   const double part = tenants_[i] == newcomer.tenant ? flow.turns * in_parts_ : 0;
   const double overtaken = part > 0 ? std::max<double>(waiting_, (own + 1) / part - 1) : waiting_;
-  // ... but not more than if all that wait now go on waiting: in each lap they have a turn per unit
-  // of weight.
+  // ... but not more than if all current waiters stay: in each lap they have one turn per unit of
+  // weight.
   const double others = active_weight_ - (own > 0 ? flow.weight : 0);
   const double laps = 1 + flow.queued / (mean_cost_ * newcomer.tenant_weight);
   return std::max(own, std::min(own + laps * others, overtaken));
 }
 
-// Its own flow, else one without waiters, else one that it shares.
+// The tenant's own flow, else one without waiters, else one to share.
 std::size_t TenantQueue::flow_for(TenantId tenant) const {
   const std::uint64_t hash = static_cast<std::uint64_t>(tenant) * 0x9e3779b97f4a7c15u;
   const std::size_t first = (hash >> set_shift_) * kWays;
@@ -156,7 +156,7 @@ const TenantQueue::Flow& TenantQueue::fattest() const {
   return newest_first_ ? *greatest.front() : *greatest.back();
 }
 
-// At the end of its size: the flow whose waiter came last.
+// Files it at the end of its size class: the flow whose waiter came last.
 void TenantQueue::file_by_size(Flow& flow) {
   if (flow.Hook<BySize>::linked()) unfile(flow);
   flow.size = size_of(flow.queued / flow.weight);
@@ -169,7 +169,7 @@ void TenantQueue::unfile(Flow& flow) {
   if (sizes_[flow.size].empty()) present_sizes_ &= ~(std::uint64_t{1} << flow.size);
 }
 
-// Visits flows, the first of the ring to begin with, until one has credit.
+// Visits flows, starting with the first of the ring, until one has credit.
 void TenantQueue::visit_next() {
   for (std::uint32_t visits = 0;; ++visits) {
     if (visits == active_) jump_laps();
@@ -182,7 +182,7 @@ void TenantQueue::visit_next() {
   }
 }
 
-// All are in debt: the laps after which the first of them is not, but for one, in one step.
+// All flows are in debt: performs at once all laps but one until the first of them has credit.
 void TenantQueue::jump_laps() {
   double laps = std::numeric_limits<double>::infinity();
   const auto for_each = [this](auto&& act) {

@@ -1,23 +1,23 @@
-// The queue of one class: which of its waiters is next, so that tenants share the class's turns by
-// weight, in cost and not in count.
+// The queue of one class: it chooses the next waiter such that tenants share the class's turns by
+// weight, in cost and not in number.
 //
 // Deficit round robin (Shreedhar, Varghese, "Efficient fair queueing using deficit round robin",
-// SIGCOMM 1995) with an overdraft. Tenants with waiters are visited in turn, one that gets its
+// SIGCOMM 1995) with an overdraft. Tenants with waiters are visited in turn, a tenant with its
 // first waiter last: so tenants with one waiter each are served in order of arrival. A visit adds a
 // quantum, the tenant's weight times the mean cost of a request, to its credit. Its waiters are
-// served while the credit is positive, and what they cost is taken off it, so that it may become a
-// debt: a visit serves one request on average, and no waiter's cost has to be looked at before its
-// turn. A tenant without waiters earns nothing beyond zero, but pays off its debt as if it were
-// visited: one with a single dear request at a time has no advantage.
+// served while the credit is positive, and each one's cost is subtracted, so that the credit may
+// become a debt: a visit serves one request on average, and no cost has to be known before the
+// waiter's turn. A tenant without waiters earns nothing beyond zero, but pays off its debt as if it
+// were visited: sending one expensive request at a time is no advantage.
 //
-// Within a tenant: first in, first out. Or the newest first: then a tenant that gets its first
-// waiter goes before those that have some. With a single tenant, or one waiter of each, this is the
+// Within a tenant: first in, first out; or the newest first: then a tenant with its first waiter
+// goes ahead of those that have some. With a single tenant, or one waiter per tenant, this is the
 // order of the whole class.
 //
-// Bounded: a fixed number of flows, eight to each hash value (as in a set-associative cache). A
-// tenant keeps its flow while it has waiters; where all eight are taken, it shares one (stochastic
-// fairness queueing: McKenney, INFOCOM 1990). All operations are O(1); picking the next tenant is
-// so on average (one visit), O(flows) at worst. Nothing allocates after construction.
+// Bounded: a fixed number of flows, eight per hash value (as in a set-associative cache). A tenant
+// keeps its flow while it has waiters; if all eight are taken, it shares one (stochastic fairness
+// queueing: McKenney, INFOCOM 1990). All operations are O(1), except that picking the next tenant
+// is O(1) on average (one visit) and O(flows) at worst. Nothing allocates after construction.
 #pragma once
 
 #include <array>
@@ -35,15 +35,15 @@ class TenantQueue {
  public:
   static constexpr std::size_t kFewestFlows = 64, kMostFlows = 1024;
 
-  // Twice as many flows as waiters, rounded up to a power of two and within those bounds, so that
-  // tenants hardly ever share one.
+  // Twice as many flows as waiters, rounded up to a power of two and clamped to those bounds, so
+  // that tenants hardly ever share one.
   explicit TenantQueue(std::size_t most_waiters = 0);
 
-  // By the waiter's tenant, tenant_weight and cost; it is in no queue.
+  // Adds it by its tenant, tenant_weight and cost; it must be in no queue.
   void push(Waiter& waiter);
-  // From anywhere; it must be in it.
+  // Removes it from any position; it must be in this queue.
   void remove(Waiter& waiter);
-  // `waiter` left the queue for a slot, which its tenant pays for.
+  // `waiter` has left the queue because it got a slot, which its tenant pays for.
   void served(const Waiter& waiter);
 
   bool empty() const { return waiting_ == 0; }
@@ -52,24 +52,24 @@ class TenantQueue {
   Waiter* next() const;
   Waiter* oldest() const { return arrivals_.front(); }
   Waiter* youngest() const { return arrivals_.back(); }
-  // The waiter by whose wait the class is judged: the next one or, with the newest first, the
-  // oldest one. Not the oldest one if it waits without limit: such a class would always go first.
+  // The waiter whose wait represents the class: the next one or, with the newest first, the oldest
+  // one. But not an oldest one that waits without limit: its class would always go first.
   Waiter* foremost() const {
     return newest_first_ && oldest()->expires_at != kNever ? oldest() : next();
   }
 
-  // To be evicted: the waiter that is served last of the tenant with the most queued cost per
-  // weight (to within a factor of 1.5; of equals the one whose waiter came last, with the newest
-  // first the one whose came first).
+  // The waiter to evict: the one served last among those of the tenant with the most queued cost
+  // per weight (to within a factor of 1.5; among equals the tenant whose waiter came last or, with
+  // the newest first, first).
   Waiter* last_of_fattest() const;
-  // The same for a newcomer of this class; nullptr if its own tenant would have as much.
+  // The same on behalf of a newcomer; nullptr if the newcomer's own tenant would have as much.
   Waiter* fatter_than(const Waiter& newcomer) const;
 
-  // How many turns of this class come before a newcomer's, those of others that arrive meanwhile
-  // included. At least as many as wait of its own tenant.
+  // How many turns of this class come before a newcomer's, including turns of waiters that arrive
+  // meanwhile. At least as many as its own tenant has waiters.
   double turns_before(const Waiter& newcomer) const;
 
-  // The newest first, instead of the oldest.
+  // Serves the newest instead of the oldest first.
   void set_newest_first(bool newest_first) { newest_first_ = newest_first; }
 
  private:
@@ -81,10 +81,10 @@ class TenantQueue {
     double credit = 0;  // milliseconds
     double queued = 0;  // milliseconds
     double turns = 0;   // recent ones, in units
-    double lap = 0;     // when it was left without waiters
+    double lap = 0;     // when it last had a waiter
     std::uint32_t waiting = 0;
-    std::uint64_t pause = 0;  // likewise
-    std::uint32_t size = 0;   // of its queued cost per weight, in half octaves
+    std::uint64_t pause = 0;  // the same
+    std::uint32_t size = 0;   // queued cost per weight, in half octaves
   };
   static constexpr std::size_t kWays = 8;
 
@@ -98,19 +98,19 @@ class TenantQueue {
   void jump_laps();
   void count_turn(Flow& flow);
 
-  std::vector<TenantId> tenants_;  // that took each flow
+  std::vector<TenantId> tenants_;  // the owner of each flow
   std::vector<Flow> flows_;
-  IntrusiveList<Waiter, InClassQueue> arrivals_;  // all of them
-  IntrusiveList<Flow, InRing> ring_;              // with waiters; the first is being visited
+  IntrusiveList<Waiter, InClassQueue> arrivals_;  // all waiters
+  IntrusiveList<Flow, InRing> ring_;              // flows with waiters; the first is being visited
   std::array<IntrusiveList<Flow, BySize>, 64> sizes_;
   std::uint64_t present_sizes_ = 0;  // bit by size
   std::uint32_t active_ = 0;         // flows in the ring
   int set_shift_;                    // from a hash to its set of flows
   double laps_ = 0;                  // since the last pause
-  std::uint64_t pauses_ = 0;         // times without any waiter
+  std::uint64_t pauses_ = 0;         // times without any waiter, so far
   double mean_cost_ = 0;             // of recent requests; 0: none yet
   double active_weight_ = 0;
-  double unit_ = 1;  // of Flow::turns; it grows, so that the others need not decay
+  double unit_ = 1;  // of Flow::turns; it grows instead of the others decaying
   double in_parts_ = 1;
   std::uint32_t waiting_ = 0;
   bool newest_first_ = false;

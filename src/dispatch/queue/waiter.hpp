@@ -21,7 +21,7 @@ struct Waiter : Hook<InClassQueue>, Hook<InTenantQueue>, Hook<InDeadlineWheel> {
     idle,     // not with the scheduler: new, refused or cancelled
     queued,   // waits for a slot, or to be collected by expire()
     granted,  // holds a slot, to be released once
-    expired,  // not granted in time, refused with `reason`
+    expired,  // not granted in time; `reason` says why
     evicted,  // removed for a waiter of a higher class
   };
 
@@ -32,20 +32,20 @@ struct Waiter : Hook<InClassQueue>, Hook<InTenantQueue>, Hook<InDeadlineWheel> {
   std::uint16_t flow = 0;      // in its class's queue, see TenantQueue
   bool in_background = false;  // see Terms
   bool late = false;           // granted after its deadline (only with Late::process_with_tag)
-  // Refused or expired, and would not have been but for the deadline that its client chose.
+  // Refused or expired only because of the deadline that its client chose.
   bool by_clients_deadline = false;
   Reason reason = Reason::none;  // why it expired or was evicted or refused
   TenantId tenant{};
   float tenant_weight = 1;  // > 0
   TimePoint arrived{};
   TimePoint deadline = kNever;
-  // That of the operator, never before `deadline`: what its turn goes by (EarliestDeadline). A
+  // The operator's deadline, never before `deadline`: it decides its turn (EarliestDeadline). A
   // client's own deadline ends its wait, and never moves it ahead of others.
   TimePoint operators_deadline = kNever;
   TimePoint expires_at = kNever;           // the earlier of deadline and longest wait in its queue
   double cost = 1;                         // estimated milliseconds of the upstream's time
   std::optional<Duration> predicted_wait;  // on arrival
-  Duration waited{0};                      // set when it leaves the queue, however it leaves
+  Duration waited{0};                      // set whenever it leaves the queue, for any reason
 };
 
 }  // namespace spillway::dispatch

@@ -1,4 +1,4 @@
-// The last requests that expired in a queue, for the admin pages (expire_policy dead_letter).
+// The last requests that expired in a queue, for the admin pages (expire_policy: dead_letter).
 //
 // A ring buffer: the newest replaces the oldest. Texts are copied and truncated. Not thread-safe;
 // nothing allocates after construction.
@@ -35,7 +35,7 @@ class DeadLetters {
   static constexpr std::size_t kRequestIdBytes = 64;
   static constexpr std::size_t kTenantBytes = 64;
 
-  // With a capacity of 0 they are only counted.
+  // With a capacity of 0, letters are only counted.
   explicit DeadLetters(std::size_t capacity);
 
   void record(const DeadLetter& letter);
@@ -43,12 +43,12 @@ class DeadLetters {
   std::size_t size() const;
   std::uint64_t total() const { return total_; }  // ever recorded
 
-  // The i-th of those in the ring, the oldest first; i < size(). Its texts are valid until the next
+  // The i-th letter in the ring, the oldest first; i < size(). Its texts are valid until the next
   // record().
   DeadLetter operator[](std::size_t i) const;
 
  private:
-  // Texts stand one after the other in `bytes`.
+  // The texts are stored one after the other in `bytes`.
   struct Entry {
     DeadLetter letter;  // its views are set when it is read
     std::array<std::uint8_t, 4> lengths{};

@@ -8,7 +8,7 @@
 namespace spillway::dispatch {
 namespace {
 
-// A prediction longer than this says nothing more.
+// A longer prediction has no more meaning.
 constexpr double kLongestPrediction = 1e6;  // seconds
 
 TimePoint before(TimePoint time, Duration earlier) {
@@ -24,7 +24,7 @@ void set_deadline(Waiter& waiter, const DueTime& due) {
   waiter.operators_deadline = due.operators;
 }
 
-// It passed, or will have passed, before the operator's has.
+// The client's deadline passed, or will pass, before the operator's.
 bool is_clients_deadline(const Waiter& waiter) {
   return waiter.deadline < waiter.operators_deadline;
 }
@@ -38,7 +38,7 @@ Duration longest_of(std::span<const config::TrafficClass> classes) {
 
 Duration duration_of(double seconds) { return from_seconds(std::min(seconds, kLongestPrediction)); }
 
-// As a newcomer with these terms.
+// Initialises the waiter as a newcomer with these terms.
 void prepare(Waiter& waiter, const Terms& terms, TimePoint now) {
   waiter.state = Waiter::State::idle;
   waiter.reason = Reason::none;
@@ -113,7 +113,7 @@ Offer Scheduler::offer_to_client(Waiter& waiter, const Terms& terms, const Bound
     return refuse(waiter, terms.short_wait_reason, c.totals.not_short);
   queues_.set_newest_first(terms.traffic_class, terms.newest_first);
   const std::uint32_t ahead = queued(terms.traffic_class);
-  // Waiting, it must start in time for its answer.
+  // If it waits, it must start in time for its answer.
   set_deadline(waiter, earlier_of(its.deadline, before(answer_by, terms.takes)));
   if (waiter.deadline <= now) return refuse(waiter, Reason::deadline_expired, c.totals.expired);
   Newcomer newcomer{.traffic_class = terms.traffic_class,
@@ -124,7 +124,7 @@ Offer Scheduler::offer_to_client(Waiter& waiter, const Terms& terms, const Bound
   const auto seconds = seconds_to_wait(newcomer);
   if (seconds) waiter.predicted_wait = duration_of(*seconds);
   // The first waiter of a class is never refused on a prediction: the discipline needs a waiter of
-  // every class to choose from, or a class that rarely gets a turn would get none.
+  // every class to choose from; otherwise a class that rarely gets a turn would get none.
   if (seconds && ahead > 0) {
     switch (prospect(waiter, terms, its, now)) {
       case Prospect::good: break;
@@ -219,8 +219,8 @@ Waiter* Scheduler::expire(TimePoint at) {
   return nullptr;
 }
 
-// To the tail of the next lower class's queue; false if there is none, it has no room, or the wait
-// there would be too long.
+// Moves it to the tail of the next lower class's queue; false if there is none, it has no room, or
+// the wait there would be too long.
 bool Scheduler::downgrade(Waiter& waiter, TimePoint now) {
   const std::size_t lower = index(waiter.served_as) + 1;
   if (lower == classes_.size() || waiter.deadline <= now || !has_room(lower)) return false;
@@ -283,13 +283,13 @@ TimePoint Scheduler::advance(TimePoint now) {
   return last_ = now;
 }
 
-// A slot is free that is not reserved for another class, and the class is below its max_inflight.
+// Whether an unreserved slot, or one of the class's own, is free, and its max_inflight not reached.
 bool Scheduler::may_start(const Class& c) const {
   const std::uint32_t kept = slots_.keeps_reserved ? slots_.open_reserved - c.open_reserved() : 0;
   return slots_.free() > kept && !is_at_cap(c);
 }
 
-// A class above it has a waiter for any slot that is given back.
+// Whether a class above it has a waiter that could use any slot given back.
 bool Scheduler::is_wanted_above(ClassId id) const {
   const ClassSet above = set_of(id) - 1;
   for (ClassSet rest = queues_.backlogged() & above; rest != 0; rest &= rest - 1) {
@@ -298,7 +298,7 @@ bool Scheduler::is_wanted_above(ClassId id) const {
   return false;
 }
 
-// The classes that compete for a free slot: with a waiter that may start.
+// The classes that compete for a free slot: those with a waiter that may start.
 ClassSet Scheduler::ready() const {
   ClassSet ready = 0;
   for (ClassSet rest = queues_.backlogged(); rest != 0; rest &= rest - 1) {
@@ -311,7 +311,7 @@ ClassSet Scheduler::ready() const {
 std::optional<double> Scheduler::seconds_to_wait(Newcomer& newcomer) const {
   auto hold = hold_.mean();
   if (!hold) return std::nullopt;
-  // As long as no slot was taken or given back, each one has been held for at least that time: a
+  // If no slot has been taken or given back since, each has been held for at least that time: a
   // stalled upstream gives back no slots to learn from.
   if (slots_.free() == 0) hold = std::max(*hold, to_seconds(newcomer.now - slots_.changed));
   const Class& c = classes_[index(newcomer.traffic_class)];
@@ -367,7 +367,7 @@ void Scheduler::enqueue(Waiter& waiter, TimePoint now) {
   if (queued(waiter.served_as) == classes_[index(waiter.served_as)].max_queue + 1) ++borrowing_;
 }
 
-// Removes it from its lists: its class's, and the wheel's or due_.
+// Removes it from its lists: its class's, and the wheel or due_.
 void Scheduler::leave_queue(Waiter& waiter, TimePoint now) {
   waiter.waited = now - waiter.arrived;
   if (waiter.Hook<InDeadlineWheel>::linked()) waiter.Hook<InDeadlineWheel>::unlink();

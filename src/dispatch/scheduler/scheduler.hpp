@@ -1,8 +1,8 @@
 // The scheduler of one upstream: a fixed number of slots, a bounded queue per class, a discipline
-// that picks the class to serve next, and above it the classes' guaranteed shares.
+// that picks the class to serve next, and the classes' guaranteed shares, which take precedence.
 //
 // Pure and not thread-safe: the gate holds a lock around every call, and calls next() after a
-// release until it returns nullptr. A `now` older than the last one (read just before another
+// release until it returns nullptr. A `now` earlier than the last one (read just before another
 // thread got the lock) counts as the last one. Never more than `concurrency` slots are held, except
 // after share_slots(). Nothing allocates after construction.
 #pragma once
@@ -35,18 +35,18 @@ namespace spillway::dispatch {
 struct Terms {
   ClassId traffic_class{};
   DueTime deadline;
-  // Set if it is the class's (its sla_ms), which follows how long slots are held: the client's own
-  // (kNever: it has none).
+  // Set if `deadline` is the class's (its sla_ms), which adapts to how long slots are held: the
+  // client's own deadline (kNever: none).
   std::optional<TimePoint> clients_deadline;
-  // Until when its answer is of use; its route takes `takes` usually and `takes_at_least` in any
-  // case (zero: not known). It is refused when it must start later than that, at once or before a
-  // wait. Not with Late::process_with_tag.
+  // The time until which its answer is of use; its route usually takes `takes` and at least
+  // `takes_at_least` (zero: not known). It is refused, at once or before a wait, if it could only
+  // start too late for that. Not with Late::process_with_tag.
   DueTime answer_by;
   Duration takes{0};
   Duration takes_at_least{0};
   // The longest wait; usually its class's max_wait.
   Duration max_wait = Duration::max();
-  // The part of its wait limit (max_wait or the time to its deadline, the smaller one) that the
+  // The share of its wait limit (max_wait or the time to its deadline, the smaller one) that the
   // predicted wait may reach, in (0, 1]. A prediction is a mean: at 1, half of the requests
   // admitted at the limit would time out.
   double certainty = 1;
@@ -55,22 +55,22 @@ struct Terms {
   // waiter may always queue one: so no slot idles and the discipline always has a waiter of each
   // class to choose from.
   std::optional<Duration> short_wait;
-  // In place of short_wait: the target wait, which adapts, but at most half of max_wait.
+  // In place of short_wait: the adaptive target wait, but at most half of max_wait.
   bool up_to_target_wait = false;
   Reason short_wait_reason = Reason::none;
   // Refuse it with short_wait_reason if no slot is free for its class and a higher class waits.
   bool gives_way = false;
-  // No client waits for it: it gets a slot that no client's request wants. Without one it is
+  // No client waits for it: it gets only slots that no client's request needs. Without one it is
   // refused without a reason or, if it has time, queued for as long as it takes. Not counted in
   // ClassTotals, which count clients' requests, nor in queued() and in expire().
   bool in_background = false;
   bool has_time = false;
-  // Then it goes before the others that wait there, which came first.
+  // With has_time: it goes before others that wait there, although they came first.
   bool goes_first = false;
   // Tenants share their class's turns by weight (TenantQueue). The default: one tenant.
   TenantId tenant{};
   double tenant_weight = 1;  // > 0
-  // The newest waiter of a tenant goes first, as long as newcomers of its class say so.
+  // The newest waiter of a tenant goes first, as long as newcomers of its class have this set.
   bool newest_first = false;
   // Estimated milliseconds of the upstream's time; a value that is not positive and finite counts
   // as 1.
@@ -83,26 +83,26 @@ struct Offer {
   Kind kind = Kind::refused;
   Reason reason = Reason::none;            // of the refusal
   std::optional<Duration> predicted_wait;  // zero when granted; nullopt: no prediction
-  // Removed from its queue for this one: refuse it as EVICTED. Of a lower class, or of a tenant of
-  // the same class that has more waiting.
+  // Removed from its queue in favour of this one: refuse it as EVICTED. Of a lower class, or of a
+  // tenant of the same class that has more queued.
   Waiter* evicted = nullptr;
-  // By which its wait ends, as far as its answer's deadline does not end it: that of its Terms, or
-  // later where its class's follows how long slots are held.
+  // The end of its wait, unless its answer's deadline ends it earlier: the deadline of its Terms,
+  // or a later one if its class's adapts to how long slots are held.
   DueTime deadline;
 };
 
 // A slot that may be given back.
 struct HeldSlot {
-  ClassId served_as{};        // as a class of the scheduler that is asked
-  bool is_elsewhere = false;  // granted by another scheduler of these slots
-  // How many slots can be given back together, as far as is known.
+  ClassId served_as{};        // in the class ids of the scheduler asked
+  bool is_elsewhere = false;  // granted by another scheduler of the same slots
+  // How many slots could be given back together, as far as known.
   std::uint32_t can_follow = 1;
 };
 
-// What a slot would be for.
+// The request that a slot would serve if it were given back.
 enum class WouldServe : std::uint8_t { nobody, lower_class, same_or_higher };
 
-// Counts the requests of a class, by its traffic_class; only `downgraded` goes by the queue.
+// Counts the requests of a class, by traffic_class; only `downgraded` counts by the queue.
 struct ClassTotals {
   std::uint64_t enqueued = 0;       // had to wait
   std::uint64_t started = 0;        // got a slot, at once or after waiting
@@ -112,7 +112,7 @@ struct ClassTotals {
   std::uint64_t expired = 0;        // refused: late on arrival
   std::uint64_t queue_timeout = 0;  // waited for max_wait
   std::uint64_t deadline_miss = 0;  // deadline passed in the queue; expired or started late
-  std::uint64_t clients_miss = 0;   // the same, by one that the client chose itself
+  std::uint64_t clients_miss = 0;   // the same, by a deadline that the client chose
   std::uint64_t downgraded = 0;     // moved from this class's queue to the next lower one
   std::uint64_t evicted = 0;
   std::uint64_t cancelled = 0;
@@ -122,20 +122,20 @@ struct ClassTotals {
 
 class Scheduler {
  public:
-  // At least one class, at most kMaxClasses; all reserved slots together do not exceed the
-  // concurrency; max_inflight >= reserved. Checked by assertions only: the configuration's
-  // validation is the guard.
+  // At least one class, at most kMaxClasses; the sum of reserved slots does not exceed the
+  // concurrency; max_inflight >= reserved. Checked by assertions only: the validation of the
+  // configuration ensures it.
   // `adapts`: see TargetWait.
   Scheduler(const config::Dispatch& settings, std::span<const config::TrafficClass> classes,
             bool adapts = true);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Of the same upstream, with the former configuration.
+  // `former`: the same upstream's scheduler under the former configuration.
   void continue_from(const Scheduler& former) { quiet_hold_ = former.quiet_hold_; }
 
-  // `waiter` is idle. Granted: it holds a slot. Queued: next(), expire() or another's
-  // Offer::evicted will return it, unless it is cancelled. Refused: it is idle again.
+  // `waiter` is idle. Granted: it holds a slot. Queued: next(), expire() or the Offer::evicted of
+  // another one will return it, unless it is cancelled. Refused: it is idle again.
   Offer offer(Waiter& waiter, const Terms& terms, TimePoint now);
 
   // Frees a slot that was granted to a waiter served_as this class and held for `held`. `for_job`:
@@ -148,35 +148,35 @@ class Scheduler {
   // The next waiter to start, now granted; nullptr when none may start. With lanes (`reserved`,
   // `max_inflight`) one release can let several start: call it until nullptr.
   Waiter* next(TimePoint now);
-  // The same of those in the background; call it when next() has returned nullptr.
+  // The same for waiters in the background; call it when next() has returned nullptr.
   Waiter* next_in_background(TimePoint now);
 
-  // Whether a slot, if given back now, would go to a waiter; where more are held than there may be,
-  // or of its class (a limit was lowered), together with as many others as can follow.
+  // Whether a slot, if given back now, would go to a waiter; if more slots are held than permitted
+  // in total or for its class (a limit was lowered), together with as many others as can follow.
   WouldServe would_serve(const HeldSlot& slot) const;
 
-  // True if it was still waiting: it is idle now. False if it was granted, expired or evicted
+  // True if it was still waiting: it is now idle. False if it was granted, expired or evicted
   // before; a granted one must still be released.
   bool cancel(Waiter& waiter, TimePoint now);
 
-  // The next waiter whose time is over, now expired with its reason; nullptr when there is none.
-  // With Late::process_with_tag waiters never expire. With ExpirePolicy::downgrade one whose
-  // longest wait is over before its deadline moves to the tail of the next lower class's queue
-  // instead, for that class's max_wait at most, if there is room and the predicted wait is no
+  // The next waiter whose time is over, now expired with its reason; nullptr if there is none. With
+  // Late::process_with_tag waiters never expire. With ExpirePolicy::downgrade a waiter whose
+  // longest wait ends before its deadline moves to the tail of the next lower class's queue
+  // instead, for at most that class's max_wait, if there is room and the predicted wait is no
   // longer than that.
   Waiter* expire(TimePoint now);
 
   // For two schedulers of the same slots (two generations of the configuration): sets the number of
-  // slots and how many the other schedulers hold. If more are held than there are, none is granted
-  // until enough are given back. Slots that are reserved for a class are kept free, or lent to the
-  // others: new requests go to the other scheduler.
+  // slots and how many the other schedulers hold. If more are held than exist, none is granted
+  // until enough are given back. Slots reserved for a class are kept free, or lent to the other
+  // classes if new requests go to the other scheduler.
   enum class Reserved : std::uint8_t { kept, lent };
   void share_slots(std::uint32_t slots, std::uint32_t elsewhere, Reserved reserved) {
     slots_.total = slots;
     slots_.elsewhere = elsewhere;
     slots_.keeps_reserved = reserved == Reserved::kept;
   }
-  // Likewise for a class, whose max_inflight limits the sum over all schedulers.
+  // The same for a class, whose max_inflight limits the sum over all schedulers.
   void set_elsewhere(ClassId id, std::uint32_t running) { classes_[index(id)].elsewhere = running; }
 
   // Reserves `slots` more for the first class than its configuration does, until the next call.
@@ -191,25 +191,25 @@ class Scheduler {
   std::uint32_t queued() const { return queued_; }
   std::uint32_t queued(ClassId id) const { return queues_.waiting(id); }
   std::size_t class_count() const { return classes_.size(); }
-  // Indicates starvation; zero when none waits.
+  // Shows starvation; zero if none waits.
   Duration oldest_wait(ClassId id, TimePoint now) const;
-  // The wait of a request of this class that arrived now without a free slot; zero if one is free
-  // for it; nullopt: no prediction.
+  // The wait of a request of this class that arrives now without a free slot; zero if a slot is
+  // free for it; nullopt: no prediction.
   std::optional<Duration> predicted_wait(ClassId id, TimePoint now) const;
-  // The same for want of slots alone: nothing for a class that waits for its own max_inflight.
+  // The same for a lack of slots only: zero for a class that waits for its own max_inflight.
   std::optional<Duration> wait_for_room(ClassId id, TimePoint now) const;
   // Seconds for which recent slots were held; nullopt before 20 of them.
   std::optional<double> mean_hold() const { return hold_.mean(); }
-  // Integral of running() over time, without those in the background that had time: they take what
-  // is left, so that it says nothing of the load. Only grows.
+  // Integral of running() over time, without background requests that had time: they take spare
+  // slots only, and thus say nothing about the load. Only grows.
   double busy_slot_seconds(TimePoint now) const;
-  // The part of it beyond what is reserved for the requests' classes. Only grows.
+  // The part of it beyond the slots reserved for the requests' classes. Only grows.
   double shared_slot_seconds(TimePoint now) const;
   std::uint32_t reserved() const { return slots_.reserved; }  // slots, for any class
   const ClassTotals& totals(ClassId id) const { return classes_[index(id)].totals; }
   double weight(ClassId id) const { return discipline_->weight(id); }
   const TargetWait& target_wait() const { return target_wait_; }
-  // For a request of this class and longest wait, see Terms::up_to_target_wait.
+  // For a request of this class with this longest wait, see Terms::up_to_target_wait.
   Duration target_wait(ClassId id, Duration max_wait) const;
 
  private:
@@ -239,33 +239,33 @@ class Scheduler {
     bool keeps_reserved = true;       // see share_slots()
     TimePoint changed{};              // when one was last taken or given back
     double kept_seconds = 0;          // integral of kept() until last_
-    double shared_seconds = 0;        // likewise of shared()
+    double shared_seconds = 0;        // the same for shared()
 
     std::uint32_t free() const {
       const std::uint64_t held = std::uint64_t{running} + elsewhere;
       return held < total ? total - static_cast<std::uint32_t>(held) : 0;
     }
-    // Free, for classes that do not need them now.
+    // Free slots that are kept for classes that do not need them now.
     std::uint32_t kept() const { return keeps_reserved ? std::min(open_reserved, free()) : 0; }
-    // In use without being reserved for their class.
+    // Slots in use beyond those reserved for their class.
     std::uint32_t shared() const {
       return running - std::min(running, reserved - open_reserved + for_jobs);
     }
   };
 
-  // Of one request's wait, as far as they do not follow from its answer's deadline.
+  // Bounds of one request's wait, apart from those that follow from its answer's deadline.
   struct Bounds {
     DueTime deadline;
     Duration max_wait;
   };
 
-  // What a predicted wait means for a request.
+  // The judgement of a request's predicted wait.
   enum class Prospect : std::uint8_t { good, in_vain, not_short };
 
-  // What no client waits for and has time.
+  // Waiters in the background that have time.
   struct Background {
-    IntrusiveList<Waiter, InClassQueue> waiters;  // in their order
-    double busy = 0;                              // of busy_: slot seconds of those that ran
+    IntrusiveList<Waiter, InClassQueue> waiters;  // in the order of service
+    double busy = 0;                              // the part of busy_ by those that ran
   };
 
   TimePoint advance(TimePoint now);
@@ -279,7 +279,7 @@ class Scheduler {
   Offer offer_in_background(Waiter& waiter, const Terms& terms, TimePoint now);
   bool may_start(const Class& c) const;
   static bool is_at_cap(const Class& c) { return c.running + c.elsewhere >= c.max_inflight; }
-  // More slots would not help it.
+  // Whether its own cap holds the class back, so that more slots would not help it.
   bool waits_for_itself(const Class& c) const {
     return is_at_cap(c) && c.max_inflight < slots_.total - (slots_.reserved - c.reserved);
   }
@@ -311,7 +311,7 @@ class Scheduler {
   HoldTime hold_;
   QuietHold quiet_hold_;
   DeadlineWheel wheel_;
-  WheelList due_;  // out of their class queue, to be collected by expire()
+  WheelList due_;  // out of their class queues, to be collected by expire()
   Background background_;
   std::uint32_t queued_ = 0;
   std::uint32_t borrowing_ = 0;  // classes with more waiters than their max_queue

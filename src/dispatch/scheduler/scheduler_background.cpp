@@ -1,4 +1,4 @@
-// Work that no client waits for: it takes the slots that are left.
+// Scheduling of work that no client waits for: it takes spare slots.
 #include "dispatch/scheduler/scheduler.hpp"
 
 namespace spillway::dispatch {

@@ -1,4 +1,4 @@
-// What a slot that is held would be for.
+// Contention for slots: which request a held slot would serve if it were given back.
 #include <algorithm>
 #include <bit>
 
@@ -9,7 +9,7 @@ namespace spillway::dispatch {
 WouldServe Scheduler::would_serve(const HeldSlot& slot) const {
   const std::size_t held_as = index(slot.served_as);
   if (held_as >= classes_.size()) return WouldServe::nobody;
-  // From the highest class on.
+  // Starts with the highest class.
   for (ClassSet rest = queues_.backlogged(); rest != 0; rest &= rest - 1) {
     const auto waiting = static_cast<std::size_t>(std::countr_zero(rest));
     if (!would_serve(slot, waiting)) continue;
@@ -23,10 +23,10 @@ bool Scheduler::would_serve(const HeldSlot& slot, std::size_t waiting) const {
   const Class& holder = classes_[index(slot.served_as)];
   const bool is_own = waiting == index(slot.served_as);
   const std::uint64_t can_follow = std::max(slot.can_follow, 1u);
-  // Of its class, as many have to be given back as exceed its cap, and one.
+  // In its class, the excess over the cap plus one have to be given back.
   const std::uint64_t of_class = std::uint64_t{c.running} + c.elsewhere + 1;
   if (of_class > c.max_inflight + (is_own ? can_follow : 0)) return false;
-  // It would be one that is reserved for its class.
+  // The slot would be one of those reserved for its class.
   if (!is_own && !slot.is_elsewhere && slots_.keeps_reserved && holder.running <= holder.reserved)
     return false;
   const std::uint64_t kept = slots_.keeps_reserved ? slots_.open_reserved - c.open_reserved() : 0;

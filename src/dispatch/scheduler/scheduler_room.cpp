@@ -1,4 +1,4 @@
-// Room in the queues: for how long, capacity that a higher class borrows of a lower one, eviction.
+// Room in the queues: how long waiters may wait, capacity borrowed from lower classes, eviction.
 #include <algorithm>
 #include <utility>
 
@@ -19,8 +19,8 @@ Duration Scheduler::shorter_of(Duration max_wait, TimePoint deadline, TimePoint 
   return deadline == kNever ? max_wait : std::min(max_wait, deadline - now);
 }
 
-// How many times as long as configured its requests wait. By how long slots are held in quiet: a
-// stalled upstream, or one that is asked for too much, is not to be waited for any longer.
+// The factor by which its requests may wait longer than configured, from how long slots are held at
+// quiet times: a stalled or overloaded upstream is no reason to wait longer.
 double Scheduler::stretch(const Class& c) const {
   if (!c.stretches) return 1;
   const double usual =
@@ -35,10 +35,10 @@ Duration Scheduler::longest_wait(const Class& c) const {
 
 Scheduler::Bounds Scheduler::bounds(const Class& c, const Terms& terms) const {
   Bounds its{terms.deadline, terms.max_wait};
-  // While clients leave before they are served, the newest goes first, and they would wait in vain.
+  // While clients leave before they are served, the newest goes first, and longer waits are vain.
   const double more = terms.newest_first ? 0 : stretch(c) - 1;
   if (more <= 0) return its;
-  // Not of one that waits for as long as it takes.
+  // Not for one that waits for as long as it takes.
   if (terms.max_wait <= c.max_wait) its.max_wait += from_seconds(more * to_seconds(c.max_wait));
   if (terms.clients_deadline)
     its.deadline = {its.deadline.operators + from_seconds(more * to_seconds(c.sla)),
@@ -46,7 +46,7 @@ Scheduler::Bounds Scheduler::bounds(const Class& c, const Terms& terms) const {
   return its;
 }
 
-// By its predicted wait. In vain: a mean, so only a part of its time is counted upon.
+// Judged by its predicted wait: a mean, so only a share of the permitted time may be used.
 Scheduler::Prospect Scheduler::prospect(Waiter& waiter, const Terms& terms, const Bounds& its,
                                         TimePoint now) const {
   const Duration wait = *waiter.predicted_wait;
@@ -68,7 +68,7 @@ void Scheduler::adapt_target_wait(TimePoint now) {
   Duration longest{0};
   for (const Class& c : classes_) longest = std::max(longest, longest_wait(c));
   target_wait_.set_longest(longest);
-  // A slot that is kept does not idle: no wait of another class fills it.
+  // A slot that is kept free does not idle: no wait of another class could fill it.
   target_wait_.advance(busy_ + slots_.kept_seconds,
                        slots_.total - std::min(slots_.elsewhere, slots_.total), now);
 }
@@ -91,9 +91,9 @@ bool Scheduler::first_waits_long(TimePoint now) const {
          oldest_wait(kFirst, now) >= longest_wait(first) / 4;
 }
 
-// Evicting lets a higher class borrow queue capacity of a lower one. A class may use its own
-// capacity except what is lent: the waiters of a class and all below it never exceed the sum of
-// their max_queue.
+// By eviction a higher class borrows queue capacity from a lower one. A class may use its own
+// capacity except for the part lent: the waiters of a class and all below it never exceed the sum
+// of their max_queue.
 bool Scheduler::has_room(std::size_t i) const {
   if (queues_.waiting()[i] >= classes_[i].max_queue) return false;
   if (borrowing_ == 0) return true;
@@ -107,7 +107,7 @@ bool Scheduler::has_room(std::size_t i) const {
 }
 
 // From the lowest class that may be evicted, else from a tenant of the newcomer's class with more
-// queued work, so that a tenant that fills the queue does not keep the others out.
+// queued work, so that a tenant that fills the queue does not lock out the others.
 Waiter* Scheduler::evict_for(const Waiter& newcomer, TimePoint now) {
   const ClassId id = newcomer.traffic_class;
   Waiter* evicted = nullptr;

@@ -6,7 +6,7 @@
 namespace spillway::dispatch {
 
 namespace {
-// Made ready beforehand: the default queues are full with 896.
+// Allocated in advance: the default queues hold 896.
 constexpr std::size_t kReady = 1024;
 }  // namespace
 

@@ -14,7 +14,7 @@
 
 namespace spillway::overload {
 
-// A token that a request took, so that it can be given back.
+// A token that a request took; it can be given back.
 struct Token {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
@@ -27,7 +27,7 @@ class Budgets {
   Budgets(const config::Config& config, const config::Upstream& upstream)
       : buckets_(count_buckets(config, upstream)) {}
 
-  // A token of the rule's budget, if there is one left. `rule` has a budget and comes from a plan
+  // Takes a token from the rule's budget, if one is left. `rule` has a budget and comes from a plan
   // of this upstream.
   bool try_take(const EffectiveRule& rule, TimePoint now, Token& token) {
     const config::Budget& budget = *rule.rule.budget;
@@ -47,7 +47,7 @@ class Budgets {
     return buckets_[rule.bucket].tokens.available(budget.rate, budget.burst, now);
   }
 
-  // Whether there was none left for some request since the last call.
+  // Whether any request found no token left since the last call.
   bool take_has_refused() {
     bool has = false;
     for (Bucket& each : buckets_) {
@@ -57,7 +57,7 @@ class Budgets {
     return has;
   }
 
-  // For a request that was not sent upstream after all. No effect without a token or the second
+  // For a request that was not sent upstream after all. No effect without a token, nor the second
   // time.
   void give_back(Token& token) {
     if (token.bucket == Token::kNone) return;

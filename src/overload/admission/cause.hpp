@@ -6,7 +6,7 @@
 namespace spillway::overload {
 
 struct Cause {
-  // From a reason alone: work-conserving for lack of capacity, final for bad health.
+  // From a reason alone: work-conserving for a lack of capacity, final for poor health.
   Cause(Reason of) : Cause(of, is_capacity(of)) {}  // NOLINT: a reason is a cause
   Cause(Reason of, bool only_without_a_slot) : reason(of), work_conserving(only_without_a_slot) {}
 

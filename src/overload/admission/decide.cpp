@@ -13,14 +13,14 @@ bool refuses(const config::Rule& rule) {
   return rule.strategy == Strategy::deny || rule.strategy == Strategy::drop;
 }
 
-// Refuses what finds no degraded response, as far as the upstream's condition asks for it.
-// cache_only promises more: it never asks the upstream.
+// Whether misses (no degraded response) are refused as far as the upstream's condition requires.
+// cache_only is stricter: it never asks the upstream.
 bool refuses_misses(const config::Rule& rule) {
   return rule.strategy == Strategy::degrade && rule.mode == config::DegradeMode::stale_ok &&
          miss_of(rule) == config::Miss::deny;
 }
 
-// `how`: deny, or drop: without a response.
+// `how`: deny, or drop (without a response).
 Verdict refuse(Cause cause, Strategy how, Milliseconds retry_after) {
   const bool silently = how == Strategy::drop;
   Verdict verdict;
@@ -57,8 +57,8 @@ Verdict apply(const config::Rule& rule, Cause cause, double probability, double 
 
 // For a work-conserving cause tenants above their share are refused first whatever the rule: that
 // only changes the order of waiting. In ELEVATED a request is refused only if its rule refuses.
-// For any other cause requests are refused although slots are free, so a rule
-// has to ask for it.
+// For any other cause requests are refused although slots are free, so that needs a rule that
+// refuses.
 bool shares_count(const config::Rule& rule, State state, Cause cause) {
   if (refuses(rule)) return true;
   return cause.work_conserving && state != State::elevated;
@@ -80,12 +80,12 @@ Verdict over_rate(Milliseconds retry_after, Random& random) {
   return refuse(Reason::budget_exceeded, Strategy::deny, spread_retry_after(retry_after, random));
 }
 
-// Whether the request may go upstream, which costs a token.
+// Whether the request may go upstream, so that it needs a token.
 bool may_try(const Verdict& verdict) {
   switch (verdict.kind) {
     case Kind::allow:
     case Kind::allow_if_short_wait: return true;
-    // Without a fallback skip_downstream asks for less, whatever its miss.
+    // Without a fallback skip_downstream asks for a cheaper response, whatever its `miss`.
     case Kind::degrade:
       return verdict.mode == config::DegradeMode::skip_downstream ||
              on_miss(verdict).kind != Kind::deny;

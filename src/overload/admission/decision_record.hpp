@@ -31,8 +31,8 @@ struct DecisionRecord {
   Duration wait{0};                        // for its slot
   std::optional<Duration> predicted_wait;  // nullopt: no prediction
   TimePoint deadline = kNever;
-  std::uint32_t limit = 0;    // of requests at once, in force
-  bool newest_first = false;  // the order of its class
+  std::uint32_t limit = 0;    // the concurrency limit in force
+  bool newest_first = false;  // the order of its class's queue
 };
 
 inline DecisionRecord record_of(const AdmissionRequest& request, const AdmissionPlan& plan,

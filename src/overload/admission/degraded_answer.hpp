@@ -1,4 +1,4 @@
-// What a request gets where a rule degrades: by the rule, and by what is at hand for the request.
+// The answer to a request that a rule degrades, by the rule and by what is available for it.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@ namespace spillway::overload {
 
 enum class DegradedAnswer : std::uint8_t {
   none,
-  stored,    // of the route's cache, fresh or stale
+  stored,    // from the route's cache, fresh or stale
   fallback,  // the route's
   cheaper,   // the upstream's, which is asked to skip expensive work
 };
 
-// What could be given without the upstream.
+// The answers available without the upstream.
 struct AtHand {
   bool stored = false;
   bool fallback = false;
 };
 
-// Whether anything stored is given by that mode at all.
+// Whether the mode ever gives a cached response.
 constexpr bool gives_stored(config::DegradeMode mode) {
   return mode != config::DegradeMode::skip_downstream;
 }
@@ -31,7 +31,7 @@ constexpr bool costs_nothing(DegradedAnswer answer) {
   return answer == DegradedAnswer::stored || answer == DegradedAnswer::fallback;
 }
 
-// What the mode of a rule gives, before its `miss` counts.
+// The answer by a rule's mode, before its `miss` applies.
 constexpr DegradedAnswer answer_of_mode(config::DegradeMode mode, std::optional<bool> annotate,
                                         AtHand has) {
   if (gives_stored(mode)) return has.stored ? DegradedAnswer::stored : DegradedAnswer::none;
@@ -39,8 +39,8 @@ constexpr DegradedAnswer answer_of_mode(config::DegradeMode mode, std::optional<
   return has.fallback ? DegradedAnswer::fallback : DegradedAnswer::none;
 }
 
-// What a request with the verdict `degrade` gets. None: on_miss() says whether the upstream is
-// asked.
+// The answer to a request with the verdict `degrade`. None: on_miss() decides whether the upstream
+// is asked.
 constexpr DegradedAnswer degraded_answer(const Verdict& degraded, AtHand has) {
   const DegradedAnswer answer = answer_of_mode(degraded.mode, degraded.annotate, has);
   const bool is_miss = answer == DegradedAnswer::none;
@@ -49,8 +49,8 @@ constexpr DegradedAnswer degraded_answer(const Verdict& degraded, AtHand has) {
              : answer;
 }
 
-// What takes the place of a refusal, whatever its reason, where the rule `degrading` degrades.
-// None: the refusal stands. Only a written `deny` keeps the fallback back.
+// The answer in place of a refusal, whatever its reason, where the rule `degrading` degrades. None:
+// the refusal stands. Only an explicit `deny` withholds the fallback.
 constexpr DegradedAnswer answer_for_refusal(const config::Rule& degrading, AtHand has) {
   if (has.stored && gives_stored(degrading.mode)) return DegradedAnswer::stored;
   return has.fallback && degrading.miss != config::Miss::deny ? DegradedAnswer::fallback

@@ -1,5 +1,5 @@
 // The tenants of each class whose demand exceeds their fair share, with the probability of refusing
-// one of their requests: computed by the tick (tenant_share.hpp), looked up by every request.
+// one of their requests: computed by the tick (tenant_share.hpp), looked up for every request.
 // Immutable; a look-up is one multiplication and usually one probe.
 #pragma once
 
@@ -25,7 +25,7 @@ class ClassExcess {
   ClassExcess(std::span<const Excess> tenants, double rule_scale);
 
   bool empty() const { return slots_.empty(); }
-  // All of them, by falling chance: for the admin pages.
+  // All of them, by descending chance: for the admin pages.
   std::vector<Excess> list() const;
   // Zero for a tenant that is not above its share.
   double chance(TenantId tenant) const {
@@ -34,8 +34,8 @@ class ClassExcess {
     while (slots_[i].chance > 0 && slots_[i].tenant != tenant) i = (i + 1) & (slots_.size() - 1);
     return slots_[i].chance;
   }
-  // Factor of a denying rule's probability, [0, 1]: refusing the tenants above their share already
-  // refuses part of what the rule has to. Zero: all of it.
+  // Factor for a denying rule's probability, [0, 1]: refusing the tenants above their share already
+  // covers part of the rule's refusals. Zero: all of them.
   double rule_scale() const { return rule_scale_; }
 
  private:

@@ -37,9 +37,9 @@ class AdmissionPlan {
   State state() const { return state_; }
   Cause cause() const { return cause_; }
   Reason reason() const { return cause_.reason; }  // none while normal
-  // NORMAL at low load: answers show what is usual.
+  // NORMAL at low load: latencies are the usual ones.
   bool is_quiet() const { return is_quiet_; }
-  // In what order the waiters of each class start.
+  // The order in which the waiters of each class start.
   QueueOrder order() const { return order_; }
 
   // Defined in every state: refusals that do not depend on the state use the rule's retry_after
@@ -51,8 +51,8 @@ class AdmissionPlan {
     return effective(route, traffic_class).rule;
   }
 
-  // The rule by which a stored or fallback response goes before a refusal, in any state; null: the
-  // request is refused.
+  // The rule by which a cached or fallback response takes the place of a refusal, in any state;
+  // null: the request is refused.
   const config::Rule* degrading(RouteId route, ClassId traffic_class) const {
     return rules_->degrading(route, traffic_class);
   }
@@ -62,7 +62,7 @@ class AdmissionPlan {
     return rules_->class_rule(traffic_class);
   }
 
-  // How much of what the rules allow is refused.
+  // The share of the permitted refusals that is in force.
   const ShedLevels& levels() const { return levels_; }
 
   // Tenants above their fair share; null when there are none.

@@ -5,15 +5,15 @@
 namespace spillway::overload {
 namespace {
 
-// Where fewer of the dispatched requests are answered, clients leave.
+// If a smaller share of the dispatched requests is answered, clients leave.
 constexpr double kClientsLeave = 0.85;
 constexpr Duration kHaveToLeaveFor = std::chrono::seconds(1);
-// Where at least so many are answered for so long, the order of arrival is tried again; each time
-// that clients leave then, it takes four times as long. During the trial they leave sooner.
+// Once at least this share is answered for this time, the order of arrival is tried again; each
+// time that clients then leave, that time grows fourfold. In a trial less leaving time is needed.
 constexpr double kClientsStay = 0.95;
 constexpr Duration kFirstStay = std::chrono::seconds(10);
 constexpr int kLater = 4;
-// The last trial has succeeded: clients that leave now begin anew.
+// After this time the trial has succeeded: clients that leave then start from the first wait.
 constexpr Duration kTrialHolds = std::chrono::minutes(1);
 constexpr Duration kLongestStay = std::chrono::seconds(640);
 constexpr Duration kOrderTrial = std::chrono::seconds(10);

@@ -1,17 +1,17 @@
-// Whose turn it is within a class while the upstream is overloaded: the waiter that came first or
-// the one that came last (`dispatch.overload_order`).
+// The order within a class while the upstream is overloaded: the oldest or the newest waiter first
+// (`dispatch.overload_order`).
 //
 // In order of arrival every waiter of an overloaded class has waited for about as long as clients
-// do, so that the upstream works for clients that leave meanwhile: served are those that will not
-// stay. Served newest first, those that are served are there, and those that leave were not served.
-// With patient clients it only makes the waits unequal, and those that newer ones overtake wait in
-// vain. So `adaptive` keeps the order of arrival until clients leave, and then serves the newest
-// first until the overload ends, or until clients have stayed for a while: it may be another one by
-// then, as where a limit that was too high has been found meanwhile. Whether they stay in order of
-// arrival, too, is seen only by trying; each time that they do not, the next trial comes four times
-// as late. Known as adaptive LIFO (Maurer, "Fail at scale", ACM Queue 13(8), 2015). Where waiters
-// do not expire (Late::process_with_tag) it keeps the order of arrival: the oldest would wait until
-// the overload ends.
+// are willing to, so that the upstream works for clients that leave meanwhile. With the newest
+// first, the requests that are served have clients that are still there, and those whose clients
+// leave were not served. With patient clients this order only makes the waits unequal, and waiters
+// that newer ones overtake wait in vain. So `adaptive` keeps the order of arrival until clients
+// leave, and then serves the newest first until the overload ends, or until clients have stayed for
+// a while: the cause may be gone by then, as when a limit that was too high has been corrected.
+// Only a trial shows whether they also stay in order of arrival; each time they do not, the next
+// trial comes four times as late. Known as adaptive LIFO (Maurer, "Fail at scale", ACM Queue 13(8),
+// 2015). Where waiters do not expire (Late::process_with_tag) it keeps the order of arrival: the
+// oldest would wait until the overload ends.
 //
 // Pure; stepped by the control tick.
 #pragma once
@@ -28,7 +28,7 @@ namespace spillway::overload {
 
 enum class QueueOrder : std::uint8_t {
   oldest_first,
-  newest_first_below,  // the highest of several classes
+  newest_first_below,  // except in the highest of several classes
   newest_first,
 };
 
@@ -41,12 +41,12 @@ class QueueOrderChoice {
  public:
   QueueOrderChoice(const config::Dispatch& dispatch, std::size_t classes);
 
-  // After a reload: what was seen of clients counts on.
+  // After a reload: keeps the order in use and the time until the next trial.
   void continue_from(const QueueOrderChoice& former);
 
-  // `answered`: part of the dispatched requests whose clients stayed, lately; nullopt: too few to
-  // say. A crowd that is dispatched within a tick looks for a moment as if it had left: it has to
-  // last.
+  // `answered`: recent share of the dispatched requests whose clients stayed; nullopt: too few to
+  // say. A burst dispatched within a tick looks for a moment as if its clients had left, so a low
+  // share has to last.
   QueueOrder step(std::optional<double> answered, State state, TimePoint now);
 
  private:
@@ -57,8 +57,8 @@ class QueueOrderChoice {
   QueueOrder order_ = QueueOrder::oldest_first;
   std::optional<TimePoint> leaving_since_;
   std::optional<TimePoint> staying_since_;  // while the newest is first
-  std::optional<TimePoint> tried_;          // the order of arrival, the last time
-  Duration stay_for_;                       // until the order of arrival is tried
+  std::optional<TimePoint> tried_;          // when the order of arrival was tried last
+  Duration stay_for_;                       // until the order of arrival is tried again
 };
 
 }  // namespace spillway::overload

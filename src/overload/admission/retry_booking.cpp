@@ -25,7 +25,7 @@ void RetryBooking::measure(std::optional<double> capacity, TimePoint now) {
   capacity_ *= std::exp(-to_seconds(now - measured_) / to_seconds(kMemory));
   measured_ = now;
   if (capacity) capacity_ = std::max(capacity_, *capacity);
-  // A turn at the horizon is the last one that is booked, so a longer spacing changes nothing.
+  // A turn at the horizon is the last that is booked, so a longer spacing would change nothing.
   const double returns = kReturningShare * capacity_;
   const double longest = to_seconds(kHorizon);
   if (returns > 0 || spacing_ > 0)

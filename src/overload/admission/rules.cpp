@@ -29,7 +29,7 @@ ClassRules warning_rules(const config::Overload& settings, ClassRules rules) {
   return rules;
 }
 
-// The overrides that count for an upstream: those of the routes that lead to it.
+// The overrides that apply to an upstream: those of the routes that lead to it.
 const std::vector<config::RuleOverride>& overrides_of(const config::Config& config,
                                                       const config::Route& route,
                                                       const config::Upstream& upstream) {
@@ -54,7 +54,7 @@ RuleTables::RuleTables(const config::Config& config, const config::Upstream& ups
     for (std::size_t i = 0; i < rules.size(); ++i)
       rows.push_back({rules[i], static_cast<std::uint32_t>(i)});
     table->row_of_route_.resize(config.routes.size(), 0);
-    // Numbered alike in every state: a change of state keeps what a bucket holds.
+    // Numbered alike in every state: a change of state keeps the contents of the buckets.
     auto next_bucket = static_cast<std::uint32_t>(rules.size());
     const std::size_t routes = which == Overrides::of_routes ? config.routes.size() : 0;
     for (std::size_t route = 0; route < routes; ++route) {

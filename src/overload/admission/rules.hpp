@@ -1,10 +1,10 @@
 // The effective rule of every route and class in each state of one upstream.
 //
-// Made once from the configuration and shared by all plans, so that a new plan costs nothing
-// per route.
+// Made once from the configuration and shared by all plans, so that a new plan has no cost per
+// route.
 //
 //   NORMAL      overload.rules with the routes' overrides; they refuse nothing. Their retry_after
-//               counts for what the gate refuses, and degrading() in its place.
+//               applies to refusals by the gate, and degrading() in place of these.
 //   ELEVATED    a warning: overload.rules with the strategy `allow` and without budgets, changed by
 //               the stage's own rules only. Routes' overrides, written for overload, do not apply.
 //   OVERLOADED  overload.rules, the stage's rules over them, the routes' overrides over both.
@@ -37,8 +37,8 @@ class RuleTable {
     return rows_[row_of_route_[index(route)] + index(traffic_class)];
   }
   // The rule that turns a refusal into a degraded response; null: none does. Below OVERLOADED the
-  // rules of the states up to OVERLOADED count too: what is refused for want of room is what they
-  // were written for, even if the state does not show it yet.
+  // rules of the states up to OVERLOADED count too: they were written for refusals for lack of
+  // room, even if the state does not show the shortage yet.
   const config::Rule* degrading(RouteId route, ClassId traffic_class) const {
     for (const RuleTable* table = this; table != nullptr; table = table->above_.get()) {
       const config::Rule& rule = table->at(route, traffic_class).rule;
@@ -48,7 +48,7 @@ class RuleTable {
   }
   // Whether every route's rule for this class denies or drops.
   bool all_refuse(ClassId traffic_class) const;
-  // Without any route's overrides.
+  // The rule of a class without any route's overrides.
   const EffectiveRule& class_rule(ClassId traffic_class) const {
     return rows_[index(traffic_class)];
   }
@@ -56,9 +56,9 @@ class RuleTable {
  private:
   friend class RuleTables;
 
-  std::vector<std::uint32_t> row_of_route_;     // where its row of class rules begins
+  std::vector<std::uint32_t> row_of_route_;     // where the class rules of a route begin
   std::uint32_t refusing_ = ~std::uint32_t{0};  // bit by class: see all_refuse
-  std::vector<EffectiveRule> rows_;             // the first row is that of routes without overrides
+  std::vector<EffectiveRule> rows_;             // the first row is for routes without overrides
   std::shared_ptr<const RuleTable> above_;      // of the next state up to OVERLOADED, or null
 };
 
@@ -72,8 +72,8 @@ class RuleTables {
   std::array<std::shared_ptr<const RuleTable>, kStateCount> tables_;
 };
 
-// How many token buckets the rules of an upstream use: one per class, shared by the routes, and one
-// for each route's rule with a budget of its own.
+// The number of token buckets that the rules of an upstream use: one per class, shared by the
+// routes, and one for each route's rule with a budget of its own.
 std::size_t count_buckets(const config::Config& config, const config::Upstream& upstream);
 
 }  // namespace spillway::overload

@@ -1,4 +1,4 @@
-// How much of what the rules allow is refused, by class. Part of the admission plan.
+// How much of the refusals that rules permit is in force, by class. Part of the admission plan.
 #pragma once
 
 #include <array>
@@ -14,14 +14,14 @@ struct ShedLevels {
 
   friend bool operator==(const ShedLevels&, const ShedLevels&) = default;
 
-  // For lack of room (ShedScope): the classes that are refused at all, as bits, and the share of
-  // them that may not wait while a higher class does, [0, 1].
+  // For lack of room (ShedScope): the classes that are refused, as bits, and the share of each that
+  // may not wait while a higher class does, [0, 1].
   std::uint32_t in_scope = ~std::uint32_t{0};
   std::array<float, kMaxClasses> cut{};
-  // Budgets of rules are in force: of those with a rate; one of 0 lets nothing through in any state
-  // but NORMAL.
+  // Whether budgets of rules with a rate are in force; one with rate 0 lets nothing through in any
+  // state but NORMAL.
   bool budgets = true;
-  // For bad health (ShareRegulator): the share that is refused at most, [0, 1].
+  // For poor health (ShareRegulator): the largest share that is refused, [0, 1].
   std::array<float, kMaxClasses> share{};
 
   bool includes(ClassId id) const { return (in_scope >> index(id) & 1) != 0; }

@@ -1,9 +1,9 @@
-// The rate limits of tenants (tenants.api_keys[].budget): a token bucket for each, shared by all
+// The rate limits of tenants (tenants.api_keys[].budget): one token bucket each, shared by all
 // workers without a lock, in force whether an upstream is overloaded or not.
 //
-// As a rate limiter's users expect (limit_req of NGINX, Envoy's local rate limit) every request
-// counts that comes this far, on all routes together, also one that is refused or answered from the
-// cache later on.
+// As users of a rate limiter expect (limit_req of NGINX, Envoy's local rate limit) every request
+// that gets this far counts, on all routes together, also if it is refused or answered from the
+// cache later.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@
 
 namespace spillway::overload {
 
-class alignas(64) TenantBudget {  // tenants do not slow each other down
+class alignas(64) TenantBudget {  // on a cache line of its own: tenants do not slow each other down
  public:
   bool try_take(TimePoint now) { return tokens_.try_take(limit_.rate, limit_.burst, now); }
   double available(TimePoint now) const {
     return tokens_.available(limit_.rate, limit_.burst, now);
   }
-  // After which one more request passes, rounded up; a day at most.
+  // The time until one more request passes, rounded up; at most a day.
   Milliseconds time_per_request() const { return time_per_request_; }
 
  private:

@@ -9,13 +9,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kRefuses = 1s;  // since the last refusal
+constexpr Duration kRefuses = 1s;  // after the last refusal
 constexpr double kMoreThanProven = 1.1;
 constexpr Duration kProvenFor = 5min;  // a time constant
 constexpr Duration kFirstPatience = 1min;
 constexpr Duration kMostPatience = 16min;
 
-// Event-loop lag and errors have a regulator of their own.
+// Event-loop lag and errors have their own regulator.
 bool is_by_load(Reason reason) { return is_capacity(reason) || reason == Reason::tail_latency; }
 
 }  // namespace

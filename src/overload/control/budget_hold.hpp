@@ -1,10 +1,10 @@
-// Whether the budgets of rules keep an upstream's signals low: what they refuse would come back
-// with the end of the state, and with it the state.
+// Whether the budgets of rules keep an upstream's signals low: the requests that they refuse would
+// come back with the end of the state, and bring back the state.
 //
-// The upstream can do what it did in NORMAL, as is remembered for some minutes. While more is
-// offered, and budgets refuse some of it, the state lasts. What the upstream can do may grow
-// meanwhile, which no signal says: so after a minute the state may end; if it comes back, after two
-// the next time, and so on up to 16.
+// The upstream's capacity is assumed to be the most it did in NORMAL, remembered for some minutes.
+// While more is offered, and budgets refuse part of it, the state lasts. The capacity may grow
+// meanwhile, which no signal shows: so after a minute the state may end; if it comes back, after
+// two minutes the next time, and so on up to 16.
 //
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
@@ -31,7 +31,7 @@ class BudgetHold {
   }
 
   struct Input {
-    bool has_refused;  // a budget of a rule, since the last tick
+    bool has_refused;  // a rule's budget has, since the last tick
     State state;       // before this tick, and its reason
     Reason reason;
   };

@@ -9,7 +9,7 @@
 namespace spillway::overload {
 namespace {
 
-// Reserved slots stay reserved under any limit, and one more is left to the other classes.
+// Reserved slots stay reserved under any limit, and at least one more is left to the other classes.
 std::uint32_t least_limit(const config::Config& config) {
   std::uint32_t reserved = 0;
   for (const config::TrafficClass& each : config.classes) reserved += each.reserved;
@@ -47,7 +47,7 @@ void Controller::continue_from(const Controller& former, TimePoint now) {
   machine_.continue_from(former.machine_, now);
   regulator_.continue_from(former.regulator_);
   window_.continue_from(former.window_);
-  // Also of a fixed number: what was in force is better than a first guess.
+  // Also from a fixed number: the limit that was in force is better than a first guess.
   if (found_ && former.found_)
     found_->continue_from(*former.found_);
   else if (found_)
@@ -75,8 +75,8 @@ Reason Controller::reason() const {
   }
 }
 
-// Under regulation tail latency lowers the limit, and what no longer fits is refused for lack of
-// room.
+// With regulation, tail latency lowers the limit, and requests that no longer fit are refused for
+// lack of room.
 Cause Controller::cause() const {
   const Reason reason = machine_.reason();
   const bool by_limit = reason == Reason::tail_latency && regulator_.regulates();
@@ -85,26 +85,26 @@ Cause Controller::cause() const {
   return {this->reason(), by_limit || by_timeouts || is_capacity(reason)};
 }
 
-// Of the errors those that a lower limit is to prevent.
+// The share of errors that a lower limit is meant to prevent.
 double Controller::timeouts() const {
   if (found_ || !regulator_.prevents_timeouts()) return 0;
   return signals_.timeout_rate.value_or(0);
 }
 
-// Most errors are such.
+// Whether most errors are timeouts of that kind.
 bool Controller::are_late() const { return timeouts() > signals_.error_rate.value_or(0) / 2; }
 
 ShedLevels Controller::levels() const {
   if (state() == State::normal) return {};
   ShedLevels levels = scope_.levels();
-  // A tail latency says that the upstream can do less than its slots; bad health, that there is no
-  // telling what it can do.
+  // Tail latency means that the upstream can do less than its slots allow; poor health, that its
+  // capacity is unknown.
   if (!is_capacity(machine_.reason())) levels.budgets = true;
   for (std::size_t i = 0; i < kMaxClasses; ++i) levels.share[i] = float(shares_.share(i));
   return levels;
 }
 
-// On workers that do not lag: what the upstream itself asks for.
+// On workers that do not lag: only refusals for the upstream's own sake.
 ShedLevels Controller::levels_elsewhere() const {
   ShedLevels levels = this->levels();
   if (machine_.reason() != Reason::event_loop_lag) return levels;
@@ -131,7 +131,7 @@ bool Controller::is_holding(TimePoint now) const {
   return cause().work_conserving && scope_.holds();
 }
 
-// The limit is that of all servers; those that are lost take their parts of it with them.
+// The limit is for all servers; servers out of rotation take their shares of it with them.
 void Controller::follow_rotation(const InRotation& rotation, TimePoint now) {
   const std::size_t before = std::exchange(servers_in_, rotation.in);
   if (before != 0 && before != rotation.in)
@@ -178,7 +178,7 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   budgets_.step(signals_, {input.has_refused, state(), machine_.reason()}, now);
   result.transition = machine_.step(signals_, is_holding(now), now);
 
-  // In shadow mode nothing is known of clients that would have waited.
+  // In shadow mode nothing is known about clients that would have waited.
   const QueueOrder order =
       order_.step(sample && moves_ ? sample->answered : std::nullopt, state(), now);
   const auto& rules = rules_.of(state());

@@ -31,41 +31,41 @@ namespace spillway::overload {
 
 struct Tick {
   std::optional<Transition> transition;
-  std::shared_ptr<const AdmissionPlan> plan;  // workers are to get theirs; null: unchanged
+  std::shared_ptr<const AdmissionPlan> plan;  // to be published to the workers; null: unchanged
   std::uint32_t limit = 0;                    // see Controller::limit()
   bool found_futile = false;                  // SHEDDING_DOES_NOT_HELP begins now
-  bool source_began = false;  // one source alone takes errors over the threshold (left_out)
+  bool source_began = false;  // errors of one source alone exceed the threshold (left_out)
   bool source_ended = false;
-  LimitAtMax::Change at_max = LimitAtMax::Change::none;  // the limit that is found, by its bound
+  LimitAtMax::Change at_max = LimitAtMax::Change::none;  // the found limit and its upper bound
 };
 
 class Controller {
  public:
   Controller(const config::Config& config, const config::Upstream& upstream);
 
-  // Inherits state, limit and what is known of low load from the same upstream's controller in the
+  // Takes state, limit and the knowledge of low load from the same upstream's controller in the
   // former configuration; rules and bounds are the new ones. To be called before the first tick.
   void continue_from(const Controller& former, TimePoint now);
 
-  // Every upstream.overload.tick. `now` never goes back.
+  // Call every upstream.overload.tick. `now` never goes back.
   Tick tick(const TickInput& input, TimePoint now);
 
   const OverloadSignals& signals() const { return signals_; }  // of the last tick
   State state() const { return machine_.state(); }
   Reason reason() const;
-  // Requests that may run at once while all servers are in rotation: of `"concurrency": "auto"` as
-  // found, else `concurrency` or, for the tail latency, fewer (LimitRegulator).
+  // Requests that may run at once while all servers are in rotation: with `"concurrency": "auto"`
+  // the limit found, else `concurrency` or, to lower the tail latency, fewer (LimitRegulator).
   std::uint32_t limit() const { return found_ ? found_->limit() : regulator_.limit(); }
-  // The limit that is found stands at its bound while more is offered.
+  // The found limit is at its upper bound while more is offered.
   bool is_limit_at_max() const { return found_ && at_max_.is_on(); }
-  // Of several servers, by which that limit is divided among them; none: equally.
+  // How that limit is divided among several servers; empty: equally.
   std::span<const double> server_weights() const {
     return weights_ ? weights_->weights() : std::span<const double>();
   }
   std::optional<TimePoint> since() const { return machine_.since(); }  // see StateMachine
-  // In force: never null, State::normal before the first tick.
+  // The plan in force: never null, State::normal before the first tick.
   const std::shared_ptr<const AdmissionPlan>& plan() const { return plans_.here; }
-  // The same on this worker: with no share to refuse where only the loops of others lag.
+  // The plan of this worker: without refusals for lag if only the loops of other workers lag.
   const std::shared_ptr<const AdmissionPlan>& plan_of(std::size_t worker) const {
     return shares_.refuses_on(worker) ? plans_.here : plans_.elsewhere;
   }
@@ -98,7 +98,7 @@ class Controller {
   std::optional<ServerWeights> weights_;     // likewise, of several servers
   LimitSampler sampler_;
   std::size_t servers_in_ = 0;  // in rotation; 0: not known yet
-  bool moves_;                  // the limit; not in shadow mode, where it holds nothing back
+  bool moves_;                  // the limit; not in shadow mode, where it has no effect
   BudgetHold budgets_;
   QueueOrderChoice order_;
   ShedScope scope_;

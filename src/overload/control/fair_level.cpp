@@ -10,7 +10,7 @@
 namespace spillway::overload {
 namespace {
 
-// Decayed requests of a tenant that sent one in the last two seconds or so.
+// Decayed count of a tenant that has sent one request in the last two seconds or so.
 constexpr double kPresent = 0.25;
 // A tenant may exceed an equal share by this factor and by random fluctuation (by_chance).
 constexpr double kTolerance = 1.1;
@@ -19,11 +19,11 @@ constexpr double kTolerance = 1.1;
 // its mean).
 double by_chance(double mean) { return 3 * std::sqrt(mean / 2); }
 
-// `known` are the tracked tenants. The rest of the demand is served before them, since each of its
-// tenants is small. But tenant names may be cheap: a client that sends a new one with each request
-// is part of the rest and could take everything. So the level never falls below half of what the
-// known would have in proportion to their demand, nor below a sixteenth of the service (times the
-// rest's part of the demand).
+// `known` are the tracked tenants. The rest of the demand is served first, since each tenant in it
+// is small. But new tenant names may be cheap: a client that sends a new one with each request is
+// part of the rest and could take everything. So the level never falls below half of what the known
+// would have in a split in proportion to demand, nor below a sixteenth of the service (times the
+// rest's share of the demand).
 double level_of(std::span<const TenantDemand> known, const ClassLoad& load) {
   double demand = 0;
   for (const TenantDemand& one : known) demand += one.demand;
@@ -33,8 +33,8 @@ double level_of(std::span<const TenantDemand> known, const ClassLoad& load) {
   return std::max({water_level(known, load.service - rest), in_proportion / 2, sixteenth});
 }
 
-// The probability p for all tenants such that a share `probability` of the offered requests is
-// refused in total, each tenant being refused by the larger of its cut and p.
+// The probability p, common to all tenants, such that in total a share `probability` of the offered
+// requests is refused if each tenant is refused by the larger of its cut and p.
 double remaining_probability(std::span<const Excess> cuts, std::span<const TenantDemand> demands,
                              double offered, double probability) {
   double others = offered;
@@ -47,7 +47,7 @@ double remaining_probability(std::span<const Excess> cuts, std::span<const Tenan
     if (to_refuse <= 0) return 0.0;
     return others > 0 ? std::min(to_refuse / others, probability) : probability;
   };
-  // By rising demand / weight, and so by rising chance: the first ones may have a cut below p.
+  // By rising demand / weight and thus by rising chance: the first tenants may have a cut below p.
   for (std::size_t i = 0; i < cuts.size() && cuts[i].chance < left(); ++i) {
     others += demands[i].demand;
     to_refuse += demands[i].demand * cuts[i].chance;
@@ -72,7 +72,7 @@ double water_level(std::span<const TenantDemand> demands, double service) {
 
 ClassExcess tenants_above(ClassLoad load, double probability) {
   if (load.offered < double(kEnoughSamples) || load.service >= load.offered) return {};
-  double present = 0;  // weights of those that are here
+  double present = 0;  // weights of the tenants that are present
   std::size_t count = 0;
   for (const TenantDemand& one : load.tenants) {
     if (one.demand < kPresent) continue;
@@ -102,7 +102,7 @@ ClassExcess tenants_above(ClassLoad load, double probability) {
   for (const TenantDemand& one : demands)
     cuts.push_back({one.tenant, 1 - level * one.weight / one.demand});
   if (probability <= 0) return {cuts, 1};
-  // For a capacity reason a rule refuses no more than the demand that exceeds the service.
+  // For a capacity reason a rule refuses at most the demand that exceeds the service.
   const double to_refuse = std::min(probability, 1 - load.service / load.offered);
   return {cuts, remaining_probability(cuts, demands, load.offered, to_refuse) / probability};
 }

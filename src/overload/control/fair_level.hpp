@@ -1,6 +1,6 @@
-// Weighted max-min fairness among the tenants of one class: from their demands, weights and the
-// capacity to the level that each may reach per unit of weight and the probability of refusing a
-// request above it.
+// Weighted max-min fairness among the tenants of one class: computes from their demands, weights
+// and the capacity the level that each may reach per unit of weight, and the probability of
+// refusing a request above it.
 //
 // Refusing by probability is approximate fair dropping (Pan, Breslau, Prabhakar, Shenker,
 // "Approximate fairness through differential dropping", CCR 2003): a tenant with demand d, weight
@@ -17,11 +17,11 @@
 
 namespace spillway::overload {
 
-// Demand and capacity of one class, all in requests of its mean cost, of the same decayed window.
+// Demand and capacity of one class, in requests of its mean cost, over the same decayed window.
 struct ClassLoad {
   double offered = 0;
-  double service = 0;               // how many of them can be served
-  std::span<TenantDemand> tenants;  // those that have a counter, each once; will be sorted
+  double service = 0;               // how many requests can be served
+  std::span<TenantDemand> tenants;  // tenants with a counter, each once; will be sorted
 };
 
 // The level L at which the demands, each cut down to L times its weight, add up to `service`;

@@ -1,8 +1,8 @@
-// Which workers lag: on these alone requests are refused for event-loop lag.
+// Which workers lag: requests are refused for event-loop lag on these alone.
 //
-// Each worker reads the requests of its own connections, so to refuse what the others read makes
-// none that waits for this one quicker. A worker lags while its lag is above the exit threshold,
-// which is where the state may end, and for 20 s after that: its lag is low because it refuses.
+// Each worker reads the requests of its own connections, so refusals on other workers speed up none
+// of those that wait for a lagging one. A worker lags while its lag is above the exit threshold,
+// below which the state may end, and 20 s longer: its lag may be low because it refuses.
 //
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
@@ -20,12 +20,12 @@ namespace spillway::overload {
 
 class LaggingWorkers {
  public:
-  // For so long after its lag a worker counts: as ShareRegulator knows a busy loop.
+  // A worker counts for this long after its lag: as long as ShareRegulator counts a busy loop.
   static constexpr Duration kLatelyLagged = std::chrono::seconds(20);
 
-  // Every tick. `lags`: by worker, in seconds, the same workers each time; `above`: a worker with
-  // more lags. Without either all do. True: it is not the same workers as before. `now` never goes
-  // back.
+  // Call every tick. `lags`: by worker, in seconds, the same workers each time; `above`: a worker
+  // with a larger lag is lagging. Without either, all workers are. Returns whether the set of
+  // lagging workers has changed. `now` never goes back.
   bool step(std::span<const double> lags, std::optional<double> above, TimePoint now) {
     workers_.resize(above ? lags.size() : 0);
     bool is_changed = false;

@@ -1,6 +1,6 @@
-// Whether a limit that is found (`"concurrency": "auto"`) stands at its upper bound while more is
-// offered than it lets in: the upstream might do more, and what does not fit is refused all the
-// same. For the operator, with hysteresis. Pure; stepped by the control tick.
+// Whether a limit that is found (`"concurrency": "auto"`) is at its upper bound while more is
+// offered than it admits: the upstream could perhaps do more, but the excess is refused. For the
+// operator, with hysteresis. Pure; stepped by the control tick.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ class LimitAtMax {
 
   explicit LimitAtMax(std::uint32_t max) : max_(max) {}
 
-  // Under its own bound: with a higher one it ends after a while.
+  // The bound is the new one: with a higher one the condition ends after a while.
   void continue_from(const LimitAtMax& former) {
     share_ = former.share_;
     is_on_ = former.is_on_;
@@ -35,14 +35,14 @@ class LimitAtMax {
   bool is_on() const { return is_on_; }
 
  private:
-  // A step up that is taken back is shorter, also where requests take seconds; a law that compares
-  // two limits is at the higher one for half of the time.
+  // Longer than a step up that is taken back, even where requests take seconds; a law that compares
+  // two limits is at the higher one half of the time.
   static constexpr double kMemory = 60;  // seconds, a time constant
   static constexpr double kEnter = 0.3;  // of the time
   static constexpr double kExit = 0.15;
 
   std::uint32_t max_;
-  double share_ = 0;  // of the time, lately
+  double share_ = 0;  // of the time, recently
   bool is_on_ = false;
 };
 

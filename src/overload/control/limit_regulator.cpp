@@ -9,38 +9,38 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of a trial: latency in a queue is proportional to its length, so a cut of (target / latency)
-// would be right if all of the latency were queueing. Since part of it is service, go there in
-// steps: a careful first one, then larger ones, and smaller ones near the knee.
+// Cuts of a trial: latency in a queue is proportional to its length, so a cut to target / latency
+// would be right if all of the latency were queueing. Since part of it is service time, the limit
+// gets there in steps: a careful first one, then larger ones, and smaller ones near the knee.
 constexpr double kFirstCut = 0.85;
 constexpr double kLargestCut = 0.7;
 constexpr double kSmallestCut = 0.95;
-// While fewer dispatched requests are answered than this, clients leave before they are served, and
-// the upstream works for nothing: as much as possible is cut.
+// While a smaller share of the dispatched requests is answered, clients leave before they are
+// served, and the upstream works in vain: the largest cut is made.
 constexpr double kWorthwhile = 0.5;
 constexpr double kBrake = 0.5;
 constexpr double kLargestRaise = 1.5;
-// Of a limit that was lowered for timeouts: twice the last one while throughput has grown by this
-// part of it.
+// Raises of a limit that was lowered for timeouts: each twice the last one while throughput has
+// grown by this share of it.
 constexpr double kSmallestRaise = 1.05;
 constexpr double kGrowth = 0.5;
-constexpr double kDraining = 1.05;  // of the limit, at work
-// A cut is kept if at least this part of the throughput remains, less the noise of the count.
+constexpr double kDraining = 1.05;  // share of the limit at work
+// A cut is kept if at least this share of the throughput remains, less the noise of the count.
 constexpr double kThroughputKept = 0.97;
-// More successes than the noise: that fewer slots are given back does not matter.
+// More successes, beyond the noise: then fewer slots given back do not matter.
 constexpr double kGained = 1.05;
-// Of the part that timed out before: with more of it a lower limit does not help.
+// Timeouts relative to those before: above this a lower limit does not help.
 constexpr double kRelief = 0.85;
-// So many times as many slots are given back: the upstream is well again, whatever the limit.
+// If this many times as many slots are given back, the upstream has recovered, whatever the limit.
 constexpr double kFaster = 1.4;
 // Coefficient of variation of a saturated upstream's completions, times the root of their number.
 constexpr double kNoise = 0.7;
-// Of a return towards the knee.
+// The largest factor of a return towards the knee.
 constexpr double kReturn = 1.1;
-// Fewer completions than this part of what was offered means that clients leave before they are
-// served: a shortage, although slots are free (a limit far too high).
+// If completions are a smaller share of the offered requests, clients leave before they are served:
+// a shortage, although slots are free (a limit far too high).
 constexpr double kServed = 0.9;
-// The same for answers that come in time: less, for some requests may always take too long.
+// The same for answers in time: lower, since some requests may always take too long.
 constexpr double kInTime = 0.7;
 constexpr Duration kGoodMemory = 10min;
 constexpr double kSlower = 0.8;
@@ -48,11 +48,11 @@ constexpr Duration kSlowerPause = 60s;
 constexpr Duration kFirstPause = 20s;
 constexpr Duration kLongestPause = 320s;
 constexpr Duration kLongestSettling = 10s;
-// Slots are held for the timeout and as long again at most. With a longer one, requests under the
-// new limit would not have been sent when a trial is judged.
+// Slots are held for the timeout and at most as long again. With a longer timeout, no request would
+// have been sent under the new limit by the time a trial is judged.
 constexpr Duration kLongestTimeout = 5s;
-// Fewer of the answers time out, for so long: a higher limit is tried, though those that come in
-// time take nearly as long.
+// If a smaller share of the answers times out for this long, a higher limit is tried, though the
+// answers in time take nearly as long as the timeout.
 constexpr double kFewLate = 0.005;
 constexpr Duration kCalmFor = 60s;
 
@@ -88,7 +88,7 @@ void LimitRegulator::on_rotation(double times, TimePoint now) {
 void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting, TimePoint now) {
   if (!is_moving()) return;
   const auto judged = judge_tail(signals, now);
-  // No evidence satisfies every exit.
+  // A lack of evidence satisfies every exit threshold.
   const auto tail = judged.value_or(TailLatency::Judgement{.factor = kLargestRaise});
   const Reading reading = read(signals, tail, now);
   note_shortage(reading, signals, waiting, now);
@@ -98,7 +98,7 @@ void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting,
     if (trial_) trial_->ends = std::max(trial_->ends, now + settling_time(reading));
     return;
   }
-  // Latency that dips below its enter threshold for a moment is not brought down.
+  // A brief dip of latency below its enter threshold does not count as success.
   if (!tail.is_breached && (!futile_ || tail.is_satisfied || now >= not_before_)) {
     futile_ = false;
     pause_ = kFirstPause;
@@ -117,7 +117,7 @@ void LimitRegulator::step(const OverloadSignals& signals, std::uint32_t waiting,
   }
 }
 
-// With the timeout, from the first breach on until the limit is back.
+// Includes the timeout, from the first breach on until the limit is back.
 std::optional<TailLatency::Judgement> LimitRegulator::judge_tail(const OverloadSignals& signals,
                                                                  TimePoint now) {
   auto judged = tail_.judge(signals);
@@ -140,7 +140,7 @@ std::optional<TailLatency::Judgement> LimitRegulator::judge_tail(const OverloadS
 }
 
 // More requests at work than the limit, and no evidence of latency: abandoned ones hold the slots.
-// Only for so long, since responses that go on after their heads look the same.
+// Bounded in time, since responses that continue after their heads look the same.
 bool LimitRegulator::is_draining(const OverloadSignals& signals, bool is_judged, TimePoint now) {
   if (is_judged || signals.inflight_ratio.value_or(0) <= kDraining) {
     draining_since_.reset();
@@ -158,7 +158,7 @@ LimitRegulator::Reading LimitRegulator::read(const OverloadSignals& signals,
   const double answers = signals.completed_rate * (1 - late);
   const double held =
       late > 0 && signals.admitted_rate > 0 ? signals.inflight / signals.admitted_rate : 0;
-  // Per second, over the time of which `inflight` is the mean.
+  // Growth per second, over the time over which `inflight` is averaged.
   const bool has_last = last_ && now > last_->at;
   const double growth =
       has_last ? (signals.inflight - last_->inflight) / to_seconds(now - last_->at) : 0;
@@ -172,8 +172,8 @@ LimitRegulator::Reading LimitRegulator::read(const OverloadSignals& signals,
           .answered = answers >= signals.admitted_rate ? 1 : answers / signals.admitted_rate};
 }
 
-// A shortage ends, or begins where requests wait, when that has lasted for half a window: a queue
-// that empties for a moment changes nothing.
+// A shortage ends, or begins while requests wait, once the change has lasted half a window: a queue
+// that is empty for a moment changes nothing.
 void LimitRegulator::note_shortage(const Reading& reading, const OverloadSignals& signals,
                                    std::uint32_t waiting, TimePoint now) {
   const bool lost = (signals.completed_rate < kServed * signals.offered_rate ||
@@ -181,7 +181,7 @@ void LimitRegulator::note_shortage(const Reading& reading, const OverloadSignals
                     signals.offered_rate * to_seconds(window_) >= double(kEnoughSamples);
   const bool is_short = waiting > 0 || lost;
   if (!spell_ || spell_->is_short != is_short) spell_ = Spell{is_short, now};
-  // Without a queue, completions also fall behind for as long as latency rises.
+  // Without a queue, completions also fall behind while latency is rising.
   const Duration least = is_short && waiting == 0 ? settling_time(reading) : window_ / 2;
   if (now - spell_->since >= least) is_short_ = is_short;
 }
@@ -195,8 +195,8 @@ void LimitRegulator::note_good(const Reading& reading, TimePoint now) {
     good_throughput_ = std::max(good_throughput_, reading.throughput);
 }
 
-// With requests waiting for it the upstream does less than it did at a good latency: it got slower,
-// which no limit changes. The trial that would show it comes later.
+// While requests wait, the upstream does less than it did at a good latency: it has become slower,
+// which no limit changes. The trial that would show it is postponed.
 bool LimitRegulator::got_slower(const Reading& reading, TimePoint now) {
   if (reading.tail.are_late || pause_ != kFirstPause || limit_ != concurrency_ ||
       reading.answered < kWorthwhile || reading.throughput >= kSlower * good_throughput_)
@@ -209,7 +209,7 @@ bool LimitRegulator::got_slower(const Reading& reading, TimePoint now) {
 void LimitRegulator::lower(const Reading& reading, double inflight, TimePoint now) {
   const bool brakes = reading.answered < kWorthwhile;
   const double factor = brakes ? kBrake : std::clamp(reading.tail.factor, step_, kSmallestCut);
-  // From the slots in use: a limit far above them would take many steps to bind.
+  // From the slots in use: a limit far above them would need many steps to bind.
   const double from = std::min<double>(limit_, std::ceil(inflight));
   const auto lowered =
       std::max(least_, static_cast<std::uint32_t>(std::max(1.0, std::floor(from * factor))));
@@ -224,7 +224,7 @@ void LimitRegulator::lower(const Reading& reading, double inflight, TimePoint no
   limit_ = lowered;
 }
 
-// Where much is not answered in time this says how much the upstream does.
+// Where many requests are not answered in time, this shows how much the upstream does.
 bool LimitRegulator::releases_as_before(const Trial& trial, const Reading& after) const {
   const double noise = kNoise / std::sqrt(std::max(1.0, after.released * to_seconds(window_)));
   return after.released >= (kThroughputKept - noise) * trial.released;
@@ -240,8 +240,8 @@ bool LimitRegulator::is_kept(const Trial& trial, const Reading& after) const {
          (keeps_released || after.throughput >= kGained * best_throughput_);
 }
 
-// An upstream that has just become slower gives back fewer slots under any limit. So where nearly
-// nothing is answered a second cut is compared with the first one.
+// An upstream that has just become slower gives back fewer slots under any limit. So if nearly
+// nothing is answered, a second cut is compared with the first one.
 bool LimitRegulator::looks_again(const Trial& trial, const Reading& after, TimePoint now) {
   if (trial.late == 0 || trial.is_second || after.answered >= kWorthwhile) return false;
   lower(after, limit_, now);
@@ -260,7 +260,7 @@ void LimitRegulator::judge(const Trial& trial, const Reading& after, TimePoint n
   }
   if (is_short_ && !got_faster && looks_again(trial, after, now)) return;
   limit_ = trial.former;
-  if (!is_short_ || got_faster) {  // or the demand fell meanwhile: nothing was learned
+  if (!is_short_ || got_faster) {  // or demand fell meanwhile: no conclusion
     best_throughput_ = 0;
     return;
   }
@@ -270,8 +270,8 @@ void LimitRegulator::judge(const Trial& trial, const Reading& after, TimePoint n
   pause_ = std::min(2 * pause_, kLongestPause);
 }
 
-// Trials that each cost less than the noise add up. So where they have cost more than that, the
-// limit returns; and what the upstream once did is forgotten by halves, for it may do less now.
+// The costs of trials, each below the noise, add up. So once their sum exceeds it, the limit
+// returns; and the old throughput is forgotten by halves, since the upstream may do less now.
 bool LimitRegulator::return_to_knee(const Reading& reading, TimePoint now) {
   if (limit_ == concurrency_ || reading.tail.are_late || reading.answered < kWorthwhile ||
       reading.throughput >= kThroughputKept * best_throughput_)
@@ -283,7 +283,7 @@ bool LimitRegulator::return_to_knee(const Reading& reading, TimePoint now) {
   return true;
 }
 
-// Above the knee a higher limit makes nothing but timeouts. So large steps only while throughput
+// Above the knee a higher limit only causes timeouts. So large steps are made only while throughput
 // grows with them.
 double LimitRegulator::next_raise(const Reading& reading) {
   const double grown = raised_.throughput > 0 ? reading.throughput / raised_.throughput : 0;
@@ -304,7 +304,7 @@ void LimitRegulator::raise(const Reading& reading, TimePoint now) {
   not_before_ = now + settling_time(reading);
 }
 
-// Until the window holds nothing but requests that were sent under the new limit.
+// Until the window contains only requests that were sent under the new limit.
 Duration LimitRegulator::settling_time(const Reading& reading) const {
   return window_ + std::min(kLongestSettling, from_seconds(1.5 * reading.latency));
 }

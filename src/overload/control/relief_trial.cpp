@@ -9,16 +9,16 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Duration kLongestRefusing = 320s;
-// Of the refusing its end counts: before that the share still grew.
+// Only the end of the refusing counts: before that the share was still growing.
 constexpr Duration kCountedRefusing = 8s;
-// What was let in is at work, and the errors of before are answered.
+// By then the requests let in are at work, and the earlier errors have been answered.
 constexpr Duration kLetInSettles = 1s;
 constexpr Duration kLetIn = 5s;
-// Refusing relieves if the error rate is at most this part of what it is without.
+// Refusing relieves if the error rate is at most this share of the rate without it.
 constexpr double kRelief = 0.8;
-// Of all that were let in; of a class, while it is refused.
+// Answers in all while all are let in; of a class while it is refused.
 constexpr std::uint64_t kEnoughLetIn = 20, kEnoughOfClass = 10;
-// Standard deviations of a difference by which a trial ends early, and by which it is no chance.
+// Standard deviations of a difference: to end a trial early, and not to be taken for chance.
 constexpr double kClear = 3;
 constexpr double kSure = 2;
 
@@ -29,7 +29,7 @@ struct Rates {
   std::uint64_t answers = 0;
 };
 
-// Of the classes that have answers enough while they are refused.
+// Over the classes with enough answers while they are refused.
 Rates rates_of(const ClassAnswers& refused, const ClassAnswers& let_in) {
   Rates rates;
   double failed = 0, expected = 0, variance = 0, of_equals = 0;
@@ -44,7 +44,7 @@ Rates rates_of(const ClassAnswers& refused, const ClassAnswers& let_in) {
     failed += without.failed;
     expected += with.error_rate() * part;
     variance += part * part * (spread(with) / (kRelief * kRelief) + spread(without));
-    // The test of two proportions, in each class: both have the error rate of all its answers.
+    // The test of two proportions for each class: both have the error rate of all its answers.
     const double both = double(with.failed + without.failed) / double(with.all() + without.all());
     of_equals += part * both * (1 - both) * (part / double(with.all()) + 1);
     rates.answers += without.all();

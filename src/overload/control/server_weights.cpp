@@ -12,20 +12,20 @@ namespace {
 
 using namespace dither;
 
-// Of the logarithm of a weight, for each judgement, by how much throughput follows the limit.
+// Change of a weight's logarithm per judgement, per unit by which throughput follows the limit.
 constexpr double kWeightGain = 0.08;
-// A server is judged once its growth is known to this, as a part of that of its requests at work.
+// A server is judged once its growth is known to this precision, relative to that of its work.
 constexpr double kWeightPrecision = 0.6;
 constexpr double kWeightNoise = 0.6;       // as in PairedDither
 constexpr double kLeastDifference = 0.08;  // between the logarithms of the requests at work
 constexpr double kLeastFollowing = -0.5, kMostFollowing = 1.5;
-// What a judgement leaves of the logarithm of a weight. So what is noise does not add up, and a
-// server whose part is too small to be judged gets more again.
+// The factor by which each judgement shrinks the logarithm of a weight. So noise does not add up,
+// and a server whose share is too small to be judged gets more again.
 constexpr double kWeightKept = 0.97;
 constexpr double kMostWeight = 8;  // and the least is its inverse
-// Servers that are not known by then are not judged.
+// Servers whose growth is unknown by then are not judged.
 constexpr double kLongestRound = 30;  // seconds that count
-// A server that is back in rotation is not learned from for so long.
+// A server that returns to rotation is not learned from for this time.
 constexpr Duration kServerReturns = std::chrono::seconds(1);
 constexpr double kWeightPlenty = 300;  // successes
 constexpr double kHeldMemory = 1;      // seconds
@@ -77,9 +77,9 @@ void ServerWeights::step(const LimitSample& sample, std::uint32_t limit,
   judge();
 }
 
-// Of all servers that answer, how long a slot is held at the slowest one. Before the requests of
-// the former limit are gone there, too, nothing counts: where that takes longer than a turn nothing
-// is learned.
+// How long the slowest of the servers that answer holds a slot. Nothing counts until the requests
+// of the former limit have ended there, too: if that takes longer than a turn, nothing is
+// learned.
 double ServerWeights::longest_held() const {
   double longest = 0;
   for (const Server& server : servers_) {
@@ -89,13 +89,13 @@ double ServerWeights::longest_held() const {
   return longest;
 }
 
-// It has too few slots for a difference between the limits.
+// It has too few slots for a difference between the two limits.
 bool ServerWeights::is_too_small(const Server& server) {
   return std::min(server.low.succeeded, server.high.succeeded) >= kWeightPlenty &&
          server.high.at_work() < std::exp(kLeastDifference) * server.low.at_work();
 }
 
-// Of throughput, as a part of that of the requests at work; nullopt: not known yet.
+// Growth of throughput / that of the requests at work; nullopt: not known yet.
 std::optional<double> ServerWeights::growth(const Server& server) {
   const Phase &low = server.low, &high = server.high;
   if (std::min(low.succeeded, high.succeeded) < kFewest) return std::nullopt;
@@ -108,7 +108,7 @@ std::optional<double> ServerWeights::growth(const Server& server) {
                     kMostFollowing);
 }
 
-// All at once: weights say something by one another only.
+// Judges all servers at once: weights are only meaningful relative to each other.
 void ServerWeights::judge() {
   std::vector<std::optional<double>> growths;
   double sum = 0, round = 0;

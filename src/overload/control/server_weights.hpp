@@ -1,15 +1,15 @@
-// Which part of a limit that is found each of several servers has ("concurrency": "auto").
+// How a found limit is divided among several servers ("concurrency": "auto"), as weights.
 //
-// Servers differ: a limit divided equally keeps the large ones idle and makes requests wait at the
-// small ones. While requests wait all servers have what they may have, and the limit goes up and
-// down (PairedDither). A server whose throughput follows it can take more; one whose throughput
-// stays has too much already. So weights rise where throughput follows by more than the mean of all
-// servers, and fall where it follows by less. What slows all alike cancels out, and no latency is
-// remembered. Each judgement forgets a little of what was learned: without that, what is noise
-// would add up where nothing tells the servers apart, as before a database that all of them wait
-// for.
+// Servers differ: a limit divided equally leaves the large ones idle and makes requests wait at the
+// small ones. While requests wait all servers use all that they may, and the limit goes up and down
+// (PairedDither). A server whose throughput follows it can take more; one whose throughput does not
+// already has too much. So the weight of a server rises if its throughput follows by more than the
+// mean of all servers, and falls if it follows by less. Anything that slows all servers alike
+// cancels out, and no latency is remembered. Each judgement forgets a little of what was learned:
+// otherwise noise would add up where nothing distinguishes the servers, as before a database that
+// all of them wait for.
 //
-// The law that finds the limit is not concerned: it finds what all servers can do together.
+// This does not affect the law that finds the limit: it finds what all servers can do together.
 //
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
@@ -28,13 +28,13 @@ namespace spillway::overload {
 
 class ServerWeights {
  public:
-  // Of the servers with these names.
+  // For the servers with these names.
   explicit ServerWeights(std::vector<std::string> servers);
 
-  // A server that was there before keeps its weight beside those that were, too.
+  // Servers that existed before keep their weights relative to each other.
   void continue_from(const ServerWeights& former);
 
-  // `limit`: in force during the tick. `servers`: the same ones in each tick.
+  // `limit`: the one in force during the tick. `servers`: the same ones in each tick.
   void step(const LimitSample& sample, std::uint32_t limit, std::span<const ServerTick> servers,
             TimePoint now);
 
@@ -42,7 +42,7 @@ class ServerWeights {
   std::span<const double> weights() const { return weights_; }
 
  private:
-  // What a server did under the lower limits, or under the higher ones.
+  // A server's work under the lower limits, or under the higher ones.
   struct Phase {
     double seconds = 0, slot_seconds = 0, succeeded = 0;
 
@@ -51,9 +51,9 @@ class ServerWeights {
   };
   struct Server {
     Phase low, high;
-    Phase recent;                 // of all limits; the older, the less it counts
+    Phase recent;                 // under all limits; older samples count less
     std::uint64_t succeeded = 0;  // at the last tick
-    TimePoint settles{};          // back in rotation
+    TimePoint settles{};          // after its return to rotation
   };
 
   double longest_held() const;
@@ -66,9 +66,9 @@ class ServerWeights {
   std::vector<double> weights_;
   std::vector<Server> servers_;
   std::uint32_t limit_ = 0;  // of the last tick
-  bool is_high_ = false;     // it is higher than the one before
-  bool has_turns_ = false;   // there was one before
-  TimePoint settled_{};      // the requests of the former limit are gone
+  bool is_high_ = false;     // that limit is higher than the one before it
+  bool has_turns_ = false;   // there has been another limit before
+  TimePoint settled_{};      // when the requests of the former limit have ended
 };
 
 }  // namespace spillway::overload

@@ -10,36 +10,36 @@ namespace {
 using namespace std::chrono_literals;
 
 // Classes per second, of three, at the enter threshold and below the exit threshold. Slower than
-// the signals, which are measured over one to two seconds, so that one step is seen before the next
-// is taken.
+// the signals, which are measured over one to two seconds, so that the effect of one step is seen
+// before the next one.
 constexpr double kUp = 0.25;
 constexpr double kDown = 0.1;
-// For a lag, or errors that are as many times above their threshold; for a signal that is as many
-// times below.
+// The largest factors: for a lag, or errors this many times above their threshold; for a signal
+// this many times below.
 constexpr double kFastestUp = 3;
 constexpr double kFastestDown = 10;
-// Refusing helps if the signal is down to this part of what it was, this long after all classes
-// but the highest were refused as far as possible.
+// Refusing helps if the signal has fallen to this share of its former value, this long after all
+// classes but the highest were refused as far as possible.
 constexpr double kHelped = 0.8;
 constexpr Duration kTrial = 8s;
-// Of the time: an event loop that runs for so much of it has no time to spare.
+// Share of time: an event loop that runs for so much of it has no time to spare.
 constexpr double kBusy = 0.9;
-// What is taken back is tried again before its time if the loop is busy and lags so many times
-// more.
+// A share that was taken back is tried again early if the loop is busy and its lag has grown by
+// this factor.
 constexpr double kWorse = 1.5;
 constexpr Duration kFirstRest = 20s;
 constexpr Duration kLongestRest = 320s;
-// The same for errors, and how many times as long each rest is as the last: most errors that load
-// does not cause go on for long, and each trial costs the lowest classes 14 to 20 s.
+// The same for errors, and the growth of each rest over the last: most errors that load does not
+// cause last long, and each trial costs the lowest classes 14 to 20 s.
 constexpr Duration kLongestErrorRest = 16min;
 constexpr int kErrorRestGrowth = 4;
-// For how long at least what was found holds for a signal that comes back.
+// The shortest time for which a result holds for a signal that returns.
 constexpr Duration kRemembered = 1min;
 
 // Requests at work, on average. With fewer, two hardly ever meet in the upstream, and refusing some
-// relieves none: its errors are not for want of capacity.
+// relieves none: its errors are not due to a lack of capacity.
 constexpr double kAnyLoad = 2;
-// Unless there are many a second: errors that come fast look like a low load.
+// Except at this rate per second: errors that come fast look like a low load.
 constexpr double kAnyRate = 20;
 
 std::optional<double> seconds_of(const std::optional<Milliseconds>& threshold) {
@@ -92,7 +92,7 @@ ShareRegulator::Signal ShareRegulator::watched(const OverloadSignals& signals) c
   return {};
 }
 
-// Only before any is refused: refusing itself lowers the load.
+// Judged only before any request is refused, since refusing itself lowers the load.
 bool ShareRegulator::has_nothing_to_relieve(const OverloadSignals& signals) const {
   return cause_ == Reason::error_burst && level_ == 0 && signals.is_low_load() &&
          signals.inflight < kAnyLoad && signals.completed_rate < kAnyRate;
@@ -107,7 +107,7 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   if (!regulates_) return;
   state_.step(reason == Reason::none, now);
   const double passed = last ? to_seconds(now - *last) : 0;
-  // Another reason may be told meanwhile; the share goes with the signal that it began with.
+  // The state may have another reason meanwhile; the share follows the signal that started it.
   if (reason == Reason::event_loop_lag || reason == Reason::error_burst) watch(reason);
   loop_.is_own_work =
       cause_ == Reason::event_loop_lag && signals.event_loop_use.value_or(0) >= kBusy;
@@ -130,23 +130,23 @@ void ShareRegulator::step(const OverloadSignals& signals, Reason reason, TimePoi
   const bool is_worse = loop_.is_own_work && *signal.now >= kWorse * taken_back_at_;
   if (not_before_ && now < *not_before_ && !is_worse) return;
   if (loop_.is_own_work) futile_ = false;
-  // What a busy loop has too much to do adds up: while less waits, enough is refused.
+  // The backlog of a busy loop adds up: while less waits, enough is refused.
   if (loop_.is_own_work && course_.change < 0) return;
   double times = *signal.enter > 0 ? *signal.now / *signal.enter : 1;
-  if (cause_ == Reason::event_loop_lag) times = kFastestUp;  // it is the sum of what was too much
+  if (cause_ == Reason::event_loop_lag) times = kFastestUp;  // lag is the sum of the excess
   const double many = std::max(1.0, classes_ / 3);
   level_ = std::min(classes_, level_ + passed * kUp * many * std::min(times, kFastestUp));
   if (judges_ && !loop_.is_own_work) judge(*signal.now, now);
 }
 
-// Few errors are below the exit threshold by chance, again and again.
+// A rate of few errors falls below the exit threshold by chance, again and again.
 bool ShareRegulator::keeps_state(TimePoint now) const {
   if (is_holding()) return true;
   const bool is_calm = calm_since_ && now - *calm_since_ > kRemembered;
   return regulates_ && futile_ && state_.came_back() && !is_calm;
 }
 
-// What did not help against one does not tell of the other.
+// A means that did not help against one may help against the other.
 void ShareRegulator::watch(Reason cause) {
   if (std::exchange(cause_, cause) == cause) return;
   futile_ = false;
@@ -155,9 +155,9 @@ void ShareRegulator::watch(Reason cause) {
   trial_.forget();
 }
 
-// Below the exit threshold, or without a signal. What was found is remembered for a minute, and
-// that refusing did not help for as long as it would be paused: else errors that come in turns, or
-// are few and so below the threshold by chance, would begin it anew each time.
+// Below the exit threshold, or without a signal. Results are remembered for a minute, and a failure
+// to help for as long as refusing would be paused: otherwise errors that come and go, or that are
+// few and so below the threshold by chance, would start it again each time.
 void ShareRegulator::calm_down(const Signal& signal, double passed, TimePoint now) {
   full_since_.reset();
   if (!calm_since_) calm_since_ = now;
@@ -169,14 +169,14 @@ void ShareRegulator::calm_down(const Signal& signal, double passed, TimePoint no
   }
   const bool is_known = signal.exit && signal.now;
   const double times = is_known && *signal.now > 0 ? *signal.exit / *signal.now : kFastestDown;
-  // What is known to help is given up slowly: errors for want of capacity come back with the load.
-  // And while more waits for a busy loop, not too much is.
+  // A share known to help is reduced slowly: errors for lack of capacity return with the load. And
+  // while the backlog of a busy loop grows, not too much is refused.
   if (loop_.is_own_work && course_.change > 0) return;
   const double fastest = trial_.has_relieved() ? 1 : kFastestDown;
   level_ = std::max(0.0, level_ - passed * kDown * std::min(times, fastest));
 }
 
-// The share stays as it is meanwhile.
+// During a trial the share stays as it is.
 bool ShareRegulator::is_in_trial(const OverloadSignals& signals, const Signal& signal,
                                  TimePoint now) {
   const bool are_errors = cause_ == Reason::error_burst && signal.exit && signal.now;
@@ -186,7 +186,7 @@ bool ShareRegulator::is_in_trial(const OverloadSignals& signals, const Signal& s
   return trial_.lets_in();
 }
 
-// The highest class is refused last, if its rule refuses at all.
+// The highest class is refused last, if its rule refuses.
 double ShareRegulator::share(std::size_t traffic_class) const {
   if (!regulates_) return 1;
   if (trial_.lets_in()) return 0;

@@ -1,26 +1,26 @@
-// How much is refused because an upstream or this process does badly: event-loop lag and errors.
+// The regulator of the share that is refused for poor health: for errors and event-loop lag.
 //
 // A free slot is no reason to send a request there, so these refusals are final. A fixed share
-// would swing: it cures the signal, the cure ends the state, and everything comes back at once. So
-// the share grows while the signal is above its enter threshold, shrinks while it is below its exit
-// threshold, and stays in between; the state lasts until it is zero. The lowest class is refused
-// up to its rule's probability before the next one is touched.
+// would oscillate: it cures the signal, the cure ends the state, and everything comes back at once.
+// So the share grows while the signal is above its enter threshold, shrinks while it is below its
+// exit threshold, and stays in between; the state lasts until the share is zero. The lowest class
+// is refused up to its rule's probability before the next one is touched.
 //
-// What waits for an event loop with too much to do is the sum of the excess, so it says late that
-// enough is refused: the share also stays while that wait gets shorter above the enter threshold,
-// or longer below the exit threshold.
+// The wait for an overloaded event loop is the integral of the excess, so it shows late that enough
+// is refused: so the share also stays while that wait gets shorter above the enter threshold, or
+// longer below the exit threshold.
 //
-// It is taken back if it does not help: where the signal, after all classes but the highest
-// were refused as far as their rules allow, is not clearly lower than at its worst before; and of
-// errors where each class has as many without it (ReliefTrial). A lag of an event loop that runs
-// all the time is not judged: the loop has too much to do, and with fewer requests it has less. Nor
-// is shadow mode, where nothing is refused that could help.
+// It is taken back if it does not help: if the signal, after all classes but the highest were
+// refused as far as their rules allow, is not clearly lower than at its worst before; and, for
+// errors, if each class has as many without it (ReliefTrial). A lag of an event loop that runs all
+// the time is not judged: the loop has too much to do, and with fewer requests it has less. Nor is
+// shadow mode, where nothing is refused that could help.
 //
-// For lag it is the share of the worker that lags most, and those that do not lag refuse nothing
+// For lag it is the share on the worker that lags most; workers that do not lag refuse nothing
 // (LaggingWorkers).
 //
-// With a single class none is refused for errors, nor for a lag that is not the loop's own work: no
-// class would gain what that one loses.
+// With a single class nothing is refused for errors, nor for a lag not caused by the loop's own
+// work: no other class would gain by it.
 //
 // Pure; one for each upstream, stepped by the control tick.
 #pragma once
@@ -47,27 +47,27 @@ class ShareRegulator {
   // refused as its rule says.
   ShareRegulator(const config::Overload& settings, std::size_t classes);
 
-  // What was refused under the former configuration still is.
+  // Keeps the share refused under the former configuration.
   void continue_from(const ShareRegulator& former);
 
-  // Every tick; `reason`: that of the state. `now` never goes back.
+  // Call every tick; `reason`: the state's. `now` never goes back.
   void step(const OverloadSignals& signals, Reason reason, TimePoint now);
 
-  // Every tick as well: the lag of each worker, in seconds. True: others lag than before.
+  // Call every tick as well: the lag of each worker, in seconds. Returns whether others lag now.
   bool watch_workers(std::span<const double> lags, TimePoint now);
 
-  // Of the class, [0, 1].
+  // The refused share of the class, [0, 1].
   double share(std::size_t traffic_class) const;
-  // Whether it is refused on this worker, too: for lag only where the worker's own loop lags.
+  // Whether this worker refuses it: for lag only a worker whose own loop lags.
   bool refuses_on(std::size_t worker) const {
     return !regulates_ || cause_ != Reason::event_loop_lag || workers_.lags(worker);
   }
-  // Requests are refused, or the event loop has lagged lately and has no time to spare.
+  // Requests are refused, or the event loop has lagged recently and has no time to spare.
   bool is_holding() const { return regulates_ && (level_ > 0 || loop_.is_lagging); }
-  // The state is not to end: also one that came back within a minute though refusing did not help,
-  // until the signal has been below its threshold for as long.
+  // The state may not end: also if it returned within a minute though refusing did not help, until
+  // the signal has been below its threshold for as long.
   bool keeps_state(TimePoint now) const;
-  // Refusing did not bring the signal below its threshold, as far as is remembered.
+  // Refusing did not bring the signal below its threshold, as far as remembered.
   bool is_futile() const { return futile_; }
 
  private:
@@ -79,10 +79,10 @@ class ShareRegulator {
     double signal = 0;
     double change = 0;  // since the tick before
   };
-  struct Loop {                          // where the signal is its lag
+  struct Loop {                          // if the signal is its lag
     bool is_own_work = false;            // it runs all the time
-    bool is_lagging = false;             // the same, and it lagged lately
-    std::optional<TimePoint> lagged_at;  // above the exit threshold, of its own work
+    bool is_lagging = false;             // the same, and it lagged recently
+    std::optional<TimePoint> lagged_at;  // above the exit threshold, by its own work
   };
   Signal watched(const OverloadSignals& signals) const;
   void watch(Reason cause);
@@ -97,7 +97,7 @@ class ShareRegulator {
   bool regulates_;
   bool judges_;
   double classes_;
-  Reason cause_ = Reason::none;  // the signal that it began with
+  Reason cause_ = Reason::none;  // the signal that started the refusing
   double level_ = 0;             // in classes: 1.5 is all of the lowest and half of the next
   double before_ = 0;            // the signal at its worst, before the share was full
   Course course_;                // of the signal
@@ -105,7 +105,7 @@ class ShareRegulator {
   LaggingWorkers workers_;
   std::optional<TimePoint> last_, full_since_, not_before_;
   std::optional<TimePoint> calm_since_;  // below the exit threshold
-  double taken_back_at_ = 0;             // the signal then
+  double taken_back_at_ = 0;             // the signal at that time
   ReliefTrial trial_;                    // for errors
   Duration pause_;
   bool futile_ = false;

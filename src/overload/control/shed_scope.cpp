@@ -8,20 +8,20 @@
 namespace spillway::overload {
 namespace {
 
-// Of the work that the upstream can do. In between nothing changes.
+// Thresholds of offered work / work that the upstream can do. In between nothing changes.
 constexpr double kOver = 1.0;
 constexpr double kWithin = 0.97;
 constexpr double kNear = 0.9;
-// The mean by which budgets are in force. A load beyond so much is no more than too much.
+// The mean that decides whether budgets are in force. A higher load than kMostLoad counts as that.
 constexpr double kLoadMemory = 5;  // seconds
 constexpr double kMostLoad = 2;
-// kNear of a state that came back so soon, for as long: its load makes it begin and end by
-// chance, or a rule makes requests so cheap that it ends.
+// Replaces kNear for as long as kSoon once a state has returned within that time: its load makes it
+// begin and end by chance, or a rule makes requests so cheap that it ends.
 constexpr double kNearAgain = 0.5;
-// Time for which a turn counts, and for a cut to go from nothing to all.
+// Time constant of counting turns, and the time for a cut to go from nothing to all.
 constexpr double kTurnMemory = 1;  // seconds
 constexpr double kCutTime = 2;     // seconds
-// A class that has this many times its guaranteed share, and this much more, has no more than that.
+// Up to this factor times its guaranteed share, and this much more, a class has only that share.
 constexpr double kShareTimes = 1.2;
 constexpr double kShareMore = 0.01;
 
@@ -53,7 +53,7 @@ void ShedScope::step(std::optional<double> offered_load, const Turns& turns, Tim
   is_over_ = !offered_load || *offered_load >= (is_over_ ? kWithin : kOver);
 
   state_.step(turns.is_normal, now);
-  // What a budget refuses in the state may have room.
+  // The requests that a budget refuses in this state may have room.
   if (turns.budget_refused) state_.forget();
   const std::optional<TimePoint> came_back = state_.came_back();
   const bool is_again = came_back && now - *came_back <= ReturningState::kSoon;
@@ -74,7 +74,7 @@ void ShedScope::step(std::optional<double> offered_load, const Turns& turns, Tim
   }
 }
 
-// Where nothing is finished they are in force.
+// If nothing is finished, budgets are in force.
 void ShedScope::judge_budgets(std::optional<double> offered_load, double seconds) {
   const double kept = std::exp(-seconds / kLoadMemory);
   const double load = std::min(offered_load.value_or(kMostLoad), kMostLoad);

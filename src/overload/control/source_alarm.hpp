@@ -1,5 +1,5 @@
 // Whether an upstream is in no overloaded state only because the errors of one source are left out:
-// for the log. With hysteresis, as states have it.
+// for the log. With hysteresis, like the states.
 #pragma once
 
 #include <optional>
@@ -27,8 +27,8 @@ class SourceAlarm {
 
   void continue_from(const SourceAlarm& former) { is_on_ = former.is_on_ && enter_; }
 
-  // Every tick. Begins when the error rate of all requests is at the enter threshold, and that of
-  // the others is not; ends when that is over the threshold, too, or the former down to the exit
+  // Call every tick. Begins when the error rate of all requests is at the enter threshold and that
+  // of the others is not; ends when the latter reaches it, too, or the former is down to the exit
   // threshold.
   Change step(const OverloadSignals& signals) {
     if (!enter_) return Change::none;

@@ -8,10 +8,10 @@
 namespace spillway::overload {
 namespace {
 
-// A service this close to the demand is no shortage: some requests are not dispatched yet.
+// A service this close to the demand is no shortage: some requests have not been dispatched yet.
 constexpr double kEnough = 0.95;
-// The service was measured with a queue that stays full, which refuses quiet tenants too. Planning
-// for a little less lets the queue drain.
+// The service was measured with a queue that stays full, which also refuses tenants with little
+// demand. Assuming slightly less lets the queue drain.
 constexpr double kDrain = 0.98;
 
 double refusing_probability(const config::Rule& rule) {
@@ -20,7 +20,7 @@ double refusing_probability(const config::Rule& rule) {
   return refuses ? rule.probability : 0;
 }
 
-// From milliseconds to requests of the mean cost.
+// Converts milliseconds to requests of the mean cost.
 void count_in_requests(TenantShard::Sums& sums, std::vector<TenantDemand>& tenants) {
   if (sums.requests <= 0) return;
   const double unit = sums.offered / sums.requests;
@@ -34,10 +34,10 @@ void count_in_requests(TenantShard::Sums& sums, std::vector<TenantDemand>& tenan
 }
 
 // How much of a class's demand can be served. For a capacity reason: the admitted requests, since
-// refusals are work-conserving, and those that joined the queue, so that a rising demand is not
-// taken for a shortage. Otherwise the part that its rule lets pass. Measuring the admitted ones
-// would not do here: the rule refuses its share of any demand, so each measurement would be smaller
-// than the last.
+// refusals are work-conserving, plus those that joined the queue, so that a rising demand is not
+// mistaken for a shortage. Otherwise the share that its rule lets pass. The admitted requests would
+// not do here: the rule refuses its share of any demand, so each measurement would be smaller than
+// the last.
 double service_of(const TenantShard::Sums& sums, double joined, double probability, Cause cause) {
   if (!cause.work_conserving) return (1 - probability) * sums.offered;
   const double served = sums.admitted + joined;

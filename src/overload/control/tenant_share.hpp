@@ -1,12 +1,12 @@
 // Finds the tenants above their fair share of each class, each tick, from the merged sketches of
 // all workers (mergeable summaries: Agarwal, Cormode, Huang, Phillips, Wei, Yi, PODS 2012).
 //
-// What is shared is the upstream's time: demand and service count in requests of the class's mean
-// cost. As in the queue (dispatch/queue/tenant_queue): a tenant whose requests are dear is served
-// fewer of them.
+// The shared resource is the upstream's time: demand and service count in requests of the class's
+// mean cost. As in the queue (dispatch/queue/tenant_queue), a tenant with expensive requests is
+// served fewer of them.
 //
-// The lower bound of the sketch counts as a tenant's demand: no tenant is refused for
-// another's requests.
+// The lower bound of the sketch counts as a tenant's demand: no tenant is refused for the requests
+// of another.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class TenantShare {
  public:
   explicit TenantShare(const config::Config& config) : queues_(config.classes.size()) {}
 
-  // Every tick, overloaded or not; by class.
+  // Call every tick, overloaded or not; by class.
   void note_queues(std::span<const std::uint32_t> queued, TimePoint now);
 
   // For an upstream overloaded with `reason`, under `rules`. Null when no tenant is above its share
@@ -45,7 +45,7 @@ class TenantShare {
 
   std::vector<Queue> queues_;  // by class
   std::optional<TimePoint> noted_;
-  std::vector<TenantDemand> tenants_;  // kept for its memory
+  std::vector<TenantDemand> tenants_;  // a member to reuse its memory
 };
 
 }  // namespace spillway::overload

@@ -1,6 +1,6 @@
-// Whether tail latency stays above its threshold under a limit that was found by the throughput
-// ("concurrency": "auto"): no such limit brings it down, and refusing for want of room does not
-// either. Pure; stepped by the control tick.
+// Whether tail latency stays above its threshold under a limit found by throughput ("concurrency":
+// "auto"): then neither such a limit nor refusing for lack of room lowers it. Pure; stepped by the
+// control tick.
 #pragma once
 
 #include <optional>
@@ -17,13 +17,13 @@ class UnmetLatency {
   explicit UnmetLatency(const config::Overload& settings)
       : tail_(settings), patience_(kWindows * settings.window) {}
 
-  // Keeps what was found out under the former thresholds.
+  // Keeps the result found under the former thresholds.
   void continue_from(const UnmetLatency& former) {
     is_on_ = former.is_on_;
     since_ = former.since_;
   }
 
-  // Begins with a breach; between the exit and enter thresholds it goes on.
+  // Begins with a breach; continues between the exit and enter thresholds.
   void step(const OverloadSignals& signals, TimePoint now) {
     const auto judged = tail_.judge(signals);
     const bool is_satisfied = !judged || judged->is_satisfied;
@@ -39,12 +39,12 @@ class UnmetLatency {
   bool is_on() const { return is_on_; }
 
  private:
-  static constexpr int kWindows = 10;  // a limit is found within a few
+  static constexpr int kWindows = 10;  // a limit is usually found within a few
 
   TailLatency tail_;
   Duration patience_;
   bool is_on_ = false;
-  std::optional<TimePoint> since_;  // it speaks against is_on_
+  std::optional<TimePoint> since_;  // since when the signal contradicts is_on_
 };
 
 }  // namespace spillway::overload

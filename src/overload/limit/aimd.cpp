@@ -7,7 +7,7 @@ namespace spillway::overload {
 namespace {
 
 constexpr double kDecrease = 0.9;
-constexpr double kAnswered = 0.95;  // fewer of the dispatched requests: some were lost
+constexpr double kAnswered = 0.95;  // below this share of the dispatched, some were lost
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // The limit by additive increase and multiplicative decrease (Chiu, Jain, "Analysis of the increase
-// and decrease algorithms for congestion avoidance in computer networks", 1989), as TCP does it: up
-// by one a tick while it is used, down by a tenth when requests are lost. For comparison: it hears
-// of overload only when clients leave.
+// and decrease algorithms for congestion avoidance in computer networks", 1989), as in TCP: up by
+// one per tick while the limit is used, down by a tenth when requests are lost. For comparison
+// only: it notices overload only when clients leave.
 #pragma once
 
 #include "config/config.hpp"

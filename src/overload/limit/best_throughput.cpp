@@ -6,13 +6,13 @@
 namespace spillway::overload {
 namespace {
 
-// Time constant of the recent mean, in successes at the best throughput.
+// Time constant of the recent mean, as a number of successes at the best throughput.
 constexpr double kMeanOf = 20;
 constexpr double kShortestMean = 0.3;  // seconds
-constexpr double kForgets = 600;       // seconds
+constexpr double kForgets = 600;       // seconds, time constant of forgetting
 constexpr double kFarFewer = 0.4;
 constexpr double kFarMore = 2.5;
-constexpr double kAsMany = 0.5;  // of the best, which is one by chance too
+constexpr double kAsMany = 0.5;  // share of the best rate, which is in part chance
 
 }  // namespace
 

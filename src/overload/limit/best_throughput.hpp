@@ -1,10 +1,10 @@
-// The most that an upstream has served, and with how many requests at work: so that a collapse is
-// seen, in which more work brings less.
+// The highest throughput that an upstream has shown, and at how many requests at work, to detect a
+// collapse, in which more work brings less throughput.
 //
-// Some upstreams thrash: above their knee each further request costs more than it brings. One of
-// four slots at 95 % load that a chance crowd takes above it is filled up to a limit of 64 within
-// seconds, and then serves no request in time. At the limit it is too late: the requests that it
-// has need longer to drain than their clients wait.
+// Some upstreams thrash: above their knee each further request costs more than it adds. With four
+// slots at 95 % load, a random burst that exceeds the knee fills a limit of 64 within seconds, and
+// from then on no request is served in time. Lowering the limit only at that point is too late: the
+// requests already at the upstream take longer to drain than their clients wait.
 //
 // Pure; a part of CollapseTrial, stepped by the control tick.
 #pragma once
@@ -17,8 +17,8 @@ class BestThroughput {
  public:
   void step(const LimitSample& sample);
 
-  // Far more requests are at work than at the best throughput, and far fewer succeed, although at
-  // least half as many are dispatched. (Where fewer are, long ones have come in place of short
+  // Far more requests are at work than at the best throughput, and far fewer succeed, although
+  // at least half as many are dispatched. (If fewer are, long requests have replaced short
   // ones.)
   bool has_collapsed() const;
   // Requests at work at the best throughput, a mean; 0: not known yet.

@@ -7,17 +7,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kHasLasted = 300ms;  // before it is tried
-// The requests above the limit are long, and not the upstream slow, unless a tenth of them is gone
-// each time after so long.
+constexpr Duration kHasLasted = 300ms;  // of a collapse, before a trial
+// Unless the number of requests at work falls by a tenth each time within this time, the requests
+// above the limit are long ones, and the upstream is not slow.
 constexpr Duration kStuck = 3s;
 constexpr double kFell = 0.9;
 constexpr double kAreGone = 1.05;
-// Seconds of the verdict: so many successes of the best throughput, within these.
+// Length of the verdict: in successes at the best throughput, within these bounds in seconds.
 constexpr double kVerdict = 40;
 constexpr double kSoonest = 1;
 constexpr double kLatest = 3;
-constexpr double kAsMuch = 0.6;  // of the best throughput
+constexpr double kAsMuch = 0.6;  // share of the best throughput
 constexpr Duration kFirstRest = 60s;
 constexpr Duration kMostRest = 16min;
 

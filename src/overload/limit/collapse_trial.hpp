@@ -1,10 +1,10 @@
-// Whether an upstream has collapsed, found by trial: the limit goes back to where the most was
-// served, and stays there only if as much is served again.
+// A trial that shows whether an upstream has collapsed: the limit returns to that of the best
+// throughput, and stays there only if the throughput recovers.
 //
-// A collapse in which more work brings less begins as a stall, a slow-down or a change to longer
-// requests does: more requests are at work, and fewer succeed. What fewer at work bring tells them
-// apart. So a cut is judged once the requests above it are gone, and taken back where it did not
-// help: for as long as it is judged the upstream may serve less, and that seldom.
+// A collapse, in which more work brings less throughput, begins like a stall, a slow-down or a
+// change to longer requests: more requests are at work, and fewer succeed. The throughput with
+// fewer at work distinguishes them. So a cut is judged once the requests above it have ended, and
+// taken back if it did not help: the upstream may serve less while it is judged, but that is rare.
 //
 // Pure; a part of PairedDither, stepped by the control tick.
 #pragma once
@@ -24,28 +24,28 @@ class CollapseTrial {
     none,
     cut,       // to at_best()
     wait,      // for the verdict: the limit stays
-    keep,      // it was one: no way back to the former limit but by comparing
+    keep,      // the cut helped: the former limit is reached again only by comparing
     give_back  // to former()
   };
 
   CollapseTrial();
 
-  // Each tick.
+  // Call each tick.
   void observe(const LimitSample& sample);
-  // Thereafter, unless another cut is being judged. `limit`: in force, `least`: that it may be.
+  // Call after observe(), unless another cut is being judged. `limit`: in force; `least`: at least.
   Act decide(const LimitSample& sample, std::uint32_t limit, double least, TimePoint now);
 
   // Requests at work at the best throughput.
   double at_best() const { return best_.at_work(); }
   double former() const { return former_; }
-  // No trial before.
+  // No trial before `until`.
   void rest(TimePoint until);
 
  private:
   struct Trial {
-    TimePoint fell;                     // when fewer were at work the last time
-    double at_work = 0;                 // then
-    double seconds = 0, succeeded = 0;  // since the requests above the limit are gone
+    TimePoint fell;                     // when the number at work fell last
+    double at_work = 0;                 // at that time
+    double seconds = 0, succeeded = 0;  // since the requests above the limit have ended
   };
 
   Act judge(const LimitSample& sample, std::uint32_t limit, TimePoint now);
@@ -55,7 +55,7 @@ class CollapseTrial {
   std::optional<Trial> trial_;
   double former_ = 0;
   TimePoint rest_until_{};
-  Duration rest_;  // after the next trial in vain
+  Duration rest_;  // after the next trial that does not help
 };
 
 }  // namespace spillway::overload

@@ -1,4 +1,4 @@
-// The constants that both source files of PairedDither use.
+// Constants that the source files of PairedDither share.
 #pragma once
 
 #include <cmath>
@@ -8,22 +8,22 @@
 
 namespace spillway::overload::dither {
 
-// How long a phase lasts at least, and how much it sees.
+// The shortest phase, and the fewest successes in one.
 inline constexpr Duration kShortest = std::chrono::milliseconds(300);
 inline constexpr double kFewest = 20;  // successes
-// Times as long as a request holds its slot, until those of the former limit are gone.
+// Until the requests of the former limit have ended: this many times the time a slot is held.
 inline constexpr double kSettles = 1.2;
-// Without a queue for so long, the limit does not bind.
+// After this long without a queue, the limit does not bind.
 inline constexpr Duration kIdle = std::chrono::seconds(1);
-// Steps are small for so long after a brake, for which a step too far up would be answered by
-// another one, and after a slow step of the climb in vain.
+// Steps stay small for this long after a brake, when a step too far up would cause another brake,
+// and after a slow step of the climb that did not help.
 inline constexpr Duration kCarefulFor = std::chrono::seconds(30);
-// How far off a number may be that was found in another way (Knee::suppose).
+// The assumed error of a number that was found in another way (Knee::suppose).
 inline constexpr double kRestartSpread = 0.4;
 inline constexpr double kFirstSpread = 1.2;
 
-// After a cut, without a verdict of the clients, and where few slots are given back: then it
-// stands, or is taken back.
+// After a cut: the time without evidence about the clients, where few slots are given back, after
+// which the cut stands or is taken back.
 inline constexpr double kNoEvidence = 60;  // seconds
 
 inline std::uint32_t rounded(double limit) {

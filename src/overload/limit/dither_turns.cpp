@@ -6,12 +6,12 @@ namespace spillway::overload {
 namespace {
 
 constexpr int kStep = 3;
-constexpr Milliseconds kLongestTurn{5400};  // but for long ticks
+constexpr Milliseconds kLongestTurn{5400};  // except with long ticks
 constexpr int kTicks = 4;
-// Of a turn: the ticks at its ends, and how many times as long as a slot is held.
+// Parts of a turn: the ticks lost at its ends, and how many times as long as a slot is held.
 constexpr int kTicksLost = 2;
 constexpr double kHoldTimes = 2.4;
-// A shorter turn would be this many times as long as needed.
+// A shorter turn is chosen only if it is at least this many times as long as needed.
 constexpr int kMargin = 2;
 
 Duration needed_for(double held, Duration tick) {

@@ -11,8 +11,8 @@ constexpr std::uint32_t kFewestSamples = 10;
 constexpr double kTolerated = 1.5;
 constexpr double kSmoothing = 0.2;
 constexpr double kQueue = 4;           // requests that may wait at the upstream
-constexpr double kUsualWeight = 0.01;  // of a window in the long average
-constexpr double kForget = 0.95;       // of the long average, while it is twice the present
+constexpr double kUsualWeight = 0.01;  // of a window in the long-term average
+constexpr double kForget = 0.95;       // of the long-term average, while twice the current one
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // The limit by the gradient of latency: how much longer requests take now than over the last
 // minutes. As in Netflix's concurrency-limits (Gradient2Limit, 2018) and, with a measured minimum,
-// Envoy's adaptive concurrency filter. For comparison: an upstream that as a whole gets slower
-// looks like one that is overloaded.
+// Envoy's adaptive concurrency filter. For comparison only: it cannot distinguish an upstream that
+// has become slower as a whole from an overloaded one.
 #pragma once
 
 #include "config/config.hpp"
@@ -20,7 +20,7 @@ class Gradient2 final : public ConcurrencyLimit {
  private:
   double least_, most_;
   double limit_;
-  double usual_ = 0;  // seconds a request takes, averaged over long
+  double usual_ = 0;  // seconds a request takes, a long-term average
   LimitSample window_;
 };
 

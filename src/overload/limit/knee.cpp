@@ -7,21 +7,21 @@
 namespace spillway::overload {
 namespace {
 
-// How far the knee may move between two measurements. Several in a row that were not expected mean
-// that it moved further: twice as far for each standard deviation of their sum above the usual.
+// How far the knee may move between two measurements. Several unexpected ones in a row mean that it
+// moved further: twice as far for each standard deviation of their sum above the usual.
 constexpr double kDrift = 0.028;
 constexpr double kFarDrift = 0.6;
 constexpr double kMemory = 0.85;  // of the sum, from one measurement to the next
 constexpr double kUsual = 1.5;
 constexpr double kSurprise = 1.5;
-// Of a guess: its probability, and how far off it is otherwise.
+// For a guess: the probability that it is right, and of an error in either direction.
 constexpr double kGuessed = 0.65;
 constexpr double kAbove = 0.25, kBelow = 0.1;
 constexpr double kGuessSpread = 0.3;
-// Weight of "none of this is true", so that one odd measurement does not exclude a number.
+// Weight of "this measurement is wrong", so that one odd measurement does not exclude a number.
 constexpr double kOdd = 0.02;
 
-// The distribution function of the normal distribution, and about its inverse (the logistic one's).
+// The normal distribution function, and roughly its inverse (that of the logistic distribution).
 double normal(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 double deviations_of(double probability) { return std::log(probability / (1 - probability)) / 1.7; }
 }  // namespace
@@ -57,12 +57,12 @@ void Knee::suppose_at_least(double number, double most) {
 void Knee::learn(double low, double high, double growth, double deviation) {
   const double from = std::log(low);
   const double width = std::log(high) - from;
-  // Beyond the bounds of the model (an upstream that thrashes) it says no more than the bound.
+  // Beyond the bounds of the model (an upstream that thrashes) a value counts as the bound.
   const double seen = std::clamp(growth, 0.0, width);
   const auto expected_at = [&](std::size_t cell) {
     return std::clamp(log_of(cell) - from, 0.0, width);
   };
-  // The probability of seeing at most this, as far as the knee was known.
+  // The probability of a growth of at most this, by the distribution before this measurement.
   double below = 0;
   for (std::size_t i = 0; i < kCells; ++i) {
     below += weights_[i] * normal((seen - expected_at(i)) / deviation);

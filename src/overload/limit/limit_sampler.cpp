@@ -10,21 +10,21 @@
 namespace spillway::overload {
 namespace {
 
-// Seconds for which a request that left counts; where few are dispatched, for as long as it takes
-// until kRemembered were, within bounds.
+// Seconds for which a request that left counts; where few are dispatched, as long as it takes to
+// dispatch kRemembered, within bounds.
 constexpr double kLeftMemory = 2;
 constexpr double kRemembered = double(kEnoughSamples);
 constexpr double kLongestMemory = 60;
-constexpr double kFewBelow = 10;        // a second, of the last minute
-constexpr double kFewestAdmitted = 15;  // that say something: the last ones fade while none comes
+constexpr double kFewBelow = 10;        // a second, over the last minute
+constexpr double kFewestAdmitted = 15;  // to be evidence: the last ones fade while none comes
 
-// After a change of the servers in rotation: so many times as long as a slot is held, within
+// After a change of the servers in rotation: this many times as long as a slot is held, within
 // bounds.
 constexpr double kSettles = 1.5;
 constexpr double kSettlesSoonest = 0.5;  // seconds
 constexpr double kSettlesLatest = 5;
 
-// Of the slots in use. Fewer slow clients hold up nothing, whatever else is late.
+// Share of the slots in use. Fewer slow clients delay no others, whatever else is late.
 constexpr double kHoldingUp = 0.125;
 
 double part_kept(double admitted, bool are_few, Duration span) {
@@ -93,7 +93,7 @@ void LimitSampler::note_rate(LimitSample& sample) {
   sample.are_few = minute_admitted_ < kFewBelow * minute_;
 }
 
-// Requests in flight at servers that are lost, and those that end there.
+// Removes the requests in flight at servers out of rotation, and those that end there.
 void LimitSampler::leave_out_lost(LimitSample& sample, const InRotation& rotation) {
   const double now = rotation.elsewhere, before = std::exchange(elsewhere_, now);
   if (now + before == 0) return;
@@ -102,7 +102,7 @@ void LimitSampler::leave_out_lost(LimitSample& sample, const InRotation& rotatio
   sample.released -= std::max(before - now, 0.0);
 }
 
-// `held`: seconds for which slots are held, about.
+// `held`: seconds for which a slot is held, approximately.
 void LimitSampler::scale(LimitSample& sample, const InRotation& rotation, double held,
                          TimePoint now) {
   const std::size_t before = std::exchange(servers_in_, rotation.in);

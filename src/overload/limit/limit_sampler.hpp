@@ -1,9 +1,9 @@
-// Turns the counters of an upstream, which only grow, into what a concurrency limit is told of each
-// tick.
+// Turns the counters of an upstream, which only grow, into the sample of each tick that a
+// concurrency limit is fed with.
 //
-// A limit is found for all servers of the upstream. While some are lost, what happens at the others
-// counts for theirs, too, by their parts of the slots: so a law sees an upstream that does the same
-// as before, and what it has learned holds when they are back.
+// A limit is found for all servers of the upstream. While some are out of rotation, the values of
+// the others are scaled up by their share of the slots: so a law sees an upstream that behaves as
+// before, and what it has learned is still valid when they are back.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ class LimitSampler {
   std::uint32_t waiting_ = 0;
   std::uint32_t ended_ = 0;
   double running_ = 0;                            // mean of the last tick
-  double elsewhere_ = 0;                          // in flight at servers that are lost
+  double elsewhere_ = 0;                          // in flight at servers out of rotation
   std::size_t servers_in_ = 0;                    // in rotation; 0: not known yet
-  TimePoint settles_{};                           // after a change of that
-  double minute_ = 0, minute_admitted_ = 0;       // seconds, and dispatched then; likewise
-  double recent_admitted_ = 0, recent_left_ = 0;  // without an answer; the older ones count less
+  TimePoint settles_{};                           // after a change of that number
+  double minute_ = 0, minute_admitted_ = 0;       // seconds, and dispatched in them; decaying, too
+  double recent_admitted_ = 0, recent_left_ = 0;  // without an answer; older ones count less
 };
 
 }  // namespace spillway::overload

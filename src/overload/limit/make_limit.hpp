@@ -9,8 +9,8 @@
 
 namespace spillway::overload {
 
-// `least`: no limit is lower, whatever `settings` say. In shadow mode, where no law can find
-// anything, SeenLimit.
+// `least`: no limit is lower, whatever `settings` say. In shadow mode, where no law can find a
+// limit, SeenLimit.
 std::unique_ptr<ConcurrencyLimit> make_limit(const config::AutoConcurrency& settings,
                                              std::uint32_t least, config::Mode mode);
 

@@ -12,34 +12,34 @@ namespace {
 using namespace std::chrono_literals;
 using namespace dither;
 
-// Of a phase.
+// The longest phase.
 constexpr Duration kLongest = 10s;
-// Standard deviation of the elasticity that a phase is long enough for. The narrower the interval,
+// Standard deviation of the elasticity up to which a phase continues. The narrower the interval,
 // the more successes that takes.
 constexpr double kPrecision = 0.8;
-// At least so many times as long as a request holds its slot.
+// Length of a phase as a multiple of the time a slot is held: at least, and at most.
 constexpr double kHolds = 1;
 constexpr double kLongestHolds = 3;
-// A guess is made if it is lower than this part of the requests at work.
+// A guess is used if it is lower than this share of the requests at work.
 constexpr double kFarOff = 0.7;
 constexpr double kRecovery = 1.3;
-constexpr double kFull = 0.98;  // of the limit
+constexpr double kFull = 0.98;  // share of the limit
 
-// The lower limit is this quantile of the knee, the less of it the less is known; the higher one
+// The lower limit is this quantile of the knee, a lower one while less is known; the higher limit
 // is at least e^0.18 = 1.2 times the lower one.
 constexpr double kLow = 0.6;
 constexpr double kLowUnknown = 0.35;
 constexpr double kHigh = 0.85;
-constexpr double kUnknown = 0.7;  // between the quantiles 0.2 and 0.8
+constexpr double kUnknown = 0.7;  // the distance of quantiles 0.2 and 0.8 at which nothing is known
 constexpr double kNarrowest = 0.18;
 constexpr double kWidest = 1;
-constexpr double kCareful = 0.35;      // for kCarefulFor
-constexpr double kProportional = 0.7;  // growth of throughput by that of work: far below the knee
-// Variance of the logarithm of a count of completions, times the count.
+constexpr double kCareful = 0.35;      // the widest, for kCarefulFor
+constexpr double kProportional = 0.7;  // growth of throughput / that of work: far below the knee
+// Variance of the logarithm of a count of completions, times that count.
 constexpr double kCountNoise = 0.6;
-// A series of cuts that does not help is taken back, for so long the first time.
+// After a series of cuts that did not help, no further cut for this time, at first.
 constexpr Duration kBrakesInVain = 60s;
-// The two limits must differ in requests at work by this part of the width at least.
+// Under the two limits the requests at work must differ by at least this share of the width.
 constexpr double kFilled = 0.4;
 
 }  // namespace
@@ -62,7 +62,7 @@ void PairedDither::restart(std::uint32_t limit) {
   limit_ = static_cast<std::uint32_t>(std::clamp<double>(limit, least_, most_));
 }
 
-// A series of cuts is over; the way back from them is kept.
+// Ends a series of cuts, but keeps the way back from them.
 void PairedDither::continue_from(const ConcurrencyLimit& former) {
   if (const auto* const its = dynamic_cast<const PairedDither*>(&former)) {
     held_ = its->held_;
@@ -77,7 +77,7 @@ void PairedDither::continue_from(const ConcurrencyLimit& former) {
 }
 
 void PairedDither::step(const LimitSample& sample, TimePoint now) {
-  // Until a slot is free the next request has to wait, though it may be long in coming.
+  // Until a slot is free the next request will have to wait, even if it is long in coming.
   const bool is_full =
       sample.are_few && sample.slot_seconds >= kFull * limit_ * to_seconds(sample.span);
   const bool is_short = sample.is_short || (is_full && short_for_ > Duration{0});
@@ -125,7 +125,7 @@ void PairedDither::count(Phase& phase, const LimitSample& sample) {
   if (phase.released >= kFewest || is_long) held_ = phase.slot_seconds / phase.released;
 }
 
-// Under the higher limit, which refuses less, until a high turn begins.
+// Applies the higher limit, which refuses less, until a high turn begins.
 void PairedDither::begin_comparing(Duration tick, TimePoint now) {
   held_ = times_.recent().value_or(held_);
   turns_.fit(held_, tick);
@@ -151,12 +151,12 @@ void PairedDither::end_turn(const LimitSample& sample, TimePoint now) {
   const Phase low = comparison_->low, high = comparison_->high;
   const bool is_high = comparison_->is_high;
   if (low.seconds > 0 && high.seconds > 0 && is_enough(low) && is_enough(high)) {
-    if (std::min(low.succeeded, high.succeeded) < kFewest / 3) return stop();  // too slow to tell
+    if (std::min(low.succeeded, high.succeeded) < kFewest / 3) return stop();  // too slow to judge
     judge(low, high);
     turns_.fit(held_, sample.span);
     comparison_ = Comparison{.has_begun = true};
   } else if (turns_.are_shared() && !DitherTurns::can_be_shared(held_, sample.span)) {
-    turns_.fit(held_, sample.span);  // what was counted is of both limits
+    turns_.fit(held_, sample.span);  // the counts mix both limits
     comparison_ = Comparison{.has_begun = true};
   }
   begin_turn(turns_.are_shared() ? turns_.is_high_at(sample.wall) : !is_high, now);
@@ -174,26 +174,26 @@ void PairedDither::begin_turn(bool is_high, TimePoint now) {
   comparison_->settled += settling;
 }
 
-// Throughput x the time that a request takes without a queue is how many are worked on, by Little's
-// law, unless the upstream got slower meanwhile.
+// By Little's law, throughput x the time that a request takes without a queue is the number of
+// requests worked on, unless the upstream became slower meanwhile.
 std::optional<double> PairedDither::guess(double throughput, double at_work) const {
   const double number = std::clamp(throughput * times_.quiet(), least_, most_);
   if (times_.quiet() <= 0 || number >= kFarOff * at_work) return std::nullopt;
   return number;
 }
 
-// Up to it no queue was seen at the upstream.
+// The limit up to which no queue was seen at the upstream.
 double PairedDither::known_good() const {
   return std::min<double>(limit_, kRecovery * times_.most_unqueued());
 }
 
-// After a brake, where requests wait here and not at the upstream: back to the former limit faster
+// After a brake, if requests wait here and not at the upstream: returns to the former limit faster
 // than by comparing.
 bool PairedDither::recover(const LimitSample& sample, TimePoint now) {
-  // Under the lower limit of a comparison, too, the higher one counts.
+  // Also under the lower limit of a comparison the higher one counts.
   if (std::max(limit_, high_limit()) >= recover_to_ || !sample.has_waiters || times_.has_queue())
     return false;
-  if (sample.are_few && !times_.recent()) return false;  // those of the former limit
+  if (sample.are_few && !times_.recent()) return false;  // only those of the former limit ended
   const double higher = std::max(limit_ + 1.0, kRecovery * limit_);
   knee_.suppose(std::min(recover_to_, higher), kRestartSpread);
   place();
@@ -202,17 +202,17 @@ bool PairedDither::recover(const LimitSample& sample, TimePoint now) {
   return true;
 }
 
-// Clients may leave because the lower limit makes them wait for too long here.
+// Clients may leave because the lower limit makes them wait too long in the queue here.
 void PairedDither::raise() {
   comparison_.reset();
-  knee_.learn(low_limit(), high_limit(), width_, width_);  // a hint that it is above
+  knee_.learn(low_limit(), high_limit(), width_, width_);  // a hint that the knee is higher
   place();
   limit_ = high_limit();
   leaving_ = {};
   times_.restart();
 }
 
-// The limit no longer binds. Of two the higher one is kept: it refuses less.
+// The limit no longer binds. Of the two the higher one is kept, since it refuses less.
 void PairedDither::stop() {
   watch_.reset();
   if (comparison_) limit_ = high_limit();
@@ -236,7 +236,7 @@ void PairedDither::judge(const Phase& low, const Phase& high) {
   place();
 }
 
-// More work brings less: back to where the most was served.
+// More work brings less throughput: returns to the limit of the best throughput.
 void PairedDither::bring_down() {
   recover_to_ = std::max<double>(limit_, recover_to_);
   tried_.guess = tried_.cut = true;

@@ -1,23 +1,23 @@
-// The concurrency limit found by comparing two limits with one another, in turns.
+// The concurrency limit found by paired dither: two limits applied and compared in turns.
 //
-// While the limit binds, turns under a lower limit alternate with turns under a higher one. By
-// how much throughput grows from one to the other says where the knee of the upstream is: above
-// both (each further request at work adds throughput), below both (it only waits there), or in
-// between. What slows both alike, such as an upstream that as a whole got slower, cancels out: no
-// latency is remembered that could be wrong. The turns of all proxies go together
-// (dither_turns.hpp), so that those before one upstream find what it can do for all of them.
+// While the limit binds, turns under a lower limit alternate with turns under a higher one. The
+// growth of throughput from one to the other shows where the knee of the upstream is: above both
+// limits (each further request at work adds throughput), below both (it only waits there), or in
+// between. Anything that slows both alike, such as an upstream that became slower as a whole,
+// cancels out: no latency is remembered that could be wrong. All proxies take the same turns
+// (dither_turns.hpp), so that several before one upstream find what it can do for all of them.
 //
-// The interval follows what is known of the knee (knee.hpp): wide at first, so that few phases find
-// it, then narrow. A wide interval far from the knee costs nothing: below it the higher limit is a
-// gain, and above it the lower one is no loss.
+// The interval depends on how well the knee is known (knee.hpp): wide at first, so that few phases
+// find it, then narrow. A wide interval far from the knee costs nothing: below it the higher limit
+// is a gain, and above it the lower one is no loss.
 //
-// When the limit begins to bind, and nothing speaks against it, it climbs before that: it doubles
-// for as long as throughput grows with it, which takes a few times as long as a request holds its
-// slot, be that milliseconds or seconds. Turns would take seconds to find the number of a large
-// upstream, and refuse requests meanwhile.
+// When the limit begins to bind, and nothing speaks against it, it first climbs: it doubles for as
+// long as throughput grows with it, which takes a few times as long as a request holds its slot, be
+// that milliseconds or seconds. Turns alone would take seconds to find the number of a large
+// upstream, and would refuse requests meanwhile.
 //
-// It probes only while requests wait, and refuses none in order to probe: those that the lower
-// limit keeps out find room under the higher one.
+// It probes only while requests wait, and refuses none in order to probe: requests that the lower
+// limit holds back find room under the higher one.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class PairedDither final : public ConcurrencyLimit {
   void continue_from(const ConcurrencyLimit& former) override;
 
  private:
-  // What the upstream did under one limit, once the requests of the other one were gone.
+  // Measurements under one limit, once the requests of the other limit had ended.
   struct Phase {
     double seconds = 0;
     double slot_seconds = 0;
@@ -55,25 +55,25 @@ class PairedDither final : public ConcurrencyLimit {
     double throughput() const { return succeeded / seconds; }
     double held() const { return slot_seconds / released; }
   };
-  // Under the limit as it is.
+  // An observation under the current limit.
   struct Watch {
     Phase phase;
     TimePoint settled;
     std::optional<Phase> former;  // while climbing
-    std::uint32_t limit;          // before that
-    bool has_begun = false;       // a part of its requests has come back
+    std::uint32_t limit;          // before the step
+    bool has_begun = false;       // some of its requests have ended
     bool is_slow_step = false;
   };
   struct Tried {
     bool guess = false;
-    bool climb = false;  // in vain, or it is climbing
+    bool climb = false;  // it did not help, or it is climbing
     bool cut = false;
   };
   struct Comparison {
     Phase low, high;  // of one turn or several
     bool is_high = true;
-    bool has_begun = false;  // from the first high turn on
-    TimePoint settled;       // the requests of the other limit are gone
+    bool has_begun = false;  // set with the first high turn
+    TimePoint settled;       // when the requests of the other limit have ended
   };
 
   struct Served {
@@ -83,20 +83,20 @@ class PairedDither final : public ConcurrencyLimit {
     void add(const LimitSample& sample);
     double rate() const { return seconds > 0 ? succeeded / seconds : 0; }
   };
-  // A series of cuts.
+  // A series of cuts by the brake.
   struct Brakes {
-    double limit = 0;         // before
+    double limit = 0;         // before the cuts
     Served before;            // while clients left
-    TimePoint last;           // cut
+    TimePoint last;           // time of the last cut
     bool is_counted = false;  // few slots are given back a second: evidence is counted, not timed
     bool is_drained = false;
-    double stale = 0;  // slots to be given back that were taken under the former limit
-    Served since;      // after that
+    double stale = 0;  // slots still to be given back that were taken under the former limit
+    Served since;      // after those
   };
 
   struct Pause {
-    TimePoint until;      // no cut before
-    Duration if_in_vain;  // after the next series that does not help
+    TimePoint until;      // no cut before that
+    Duration if_in_vain;  // the pause after the next series that does not help
   };
 
   std::optional<double> guess(double throughput, double at_work) const;
@@ -143,19 +143,19 @@ class PairedDither final : public ConcurrencyLimit {
 
   double least_, most_;
   Knee knee_;
-  double low_ = 0, width_ = 0;  // logarithms of the lower limit, and of the higher by it
+  double low_ = 0, width_ = 0;  // logarithms of the lower limit, and of higher / lower
   std::uint32_t limit_;
   std::optional<Watch> watch_;
   std::optional<Comparison> comparison_;
   DitherTurns turns_;
-  double held_ = 0;  // seconds that a request held its slot, lately
+  double held_ = 0;  // seconds that a request held its slot, recently
   SlotTimes times_;
   CollapseTrial collapse_;
   Tried tried_;
-  Duration short_for_{0};  // requests have waited for so long
-  Duration idle_for_{0};   // without a queue for so long
+  Duration short_for_{0};  // requests have been waiting for this time
+  Duration idle_for_{0};   // there has been no queue for this time
   std::optional<Brakes> brakes_;
-  double recover_to_ = 0;  // the limit before brakes, so far as it was seen to have no queue
+  double recover_to_ = 0;  // the limit before the brake, as far as it was seen to cause no queue
   Served leaving_;         // while clients leave
   Pause pause_;
   Duration careful_for_{0};

@@ -1,4 +1,4 @@
-// What a paired dither does while clients leave before they are served: it cuts the limit.
+// The brake of a paired dither: it cuts the limit while clients leave before they are served.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -12,32 +12,32 @@ namespace {
 using namespace std::chrono_literals;
 using namespace dither;
 
-// While fewer dispatched requests are answered than this, clients leave before they are served.
+// While a smaller share of the dispatched requests is answered, clients leave before being served.
 constexpr double kFewestAnswered = 0.5;
 constexpr Duration kBrakePause = 2s;
 constexpr Duration kLongestInVain = 16min;
-// Until what was at work above the limit is gone: so long, or this many times as long as a request
-// held its slot.
+// The longest time until the requests at work above the limit have ended: this, or this many times
+// as long as a request held its slot.
 constexpr Duration kLongestDrain = 2min;
 constexpr double kDrainTimes = 3;
 constexpr Duration kMostDrain = 10min;
-// Before the first cut: seconds, and as many slots given back or the longer time.
+// Before the first cut: seconds, and this many slots given back or the longer time.
 constexpr double kLeaving = 2;
 constexpr double kEnoughLeaving = 8;
 constexpr double kLongestLeaving = 20;
 constexpr double kJudged = 3;  // seconds after a cut
-// After a cut it is known whether clients stay after so many slots were given back, or sooner if
-// those that left differ from those that stayed by two and a half standard deviations.
+// After a cut it is known whether clients stay once this many slots were given back, or sooner if
+// the counts of clients that left and that stayed differ by this many standard deviations.
 constexpr double kEnoughReleased = 20;
 constexpr double kDeviations = 2.5;
 constexpr double kVerdictSoonest = 1;  // seconds
-// Thereafter the memory of LimitSampler is renewed.
+// After this many slots given back the memory of LimitSampler has been renewed.
 constexpr double kFreshReleased = 80;
-constexpr double kNoEvidenceSoon = 20;  // seconds, where it is not counted
-// Fewer, where a cut takes long to be judged, and the next one is twice as large.
+constexpr double kNoEvidenceSoon = 20;  // seconds, if evidence is timed
+// Below this share, where a cut takes long to be judged, the next one is twice as large.
 constexpr double kHardlyAnswered = 0.1;
 constexpr double kEnoughServed = 8;
-constexpr double kStillServed = 0.6;  // of those before
+constexpr double kStillServed = 0.6;  // share of those before the cut
 constexpr double kServedMore = 1.2;
 constexpr double kDrained = 1.05;
 
@@ -50,7 +50,7 @@ void PairedDither::Served::add(const LimitSample& sample) {
   left += sample.left;
 }
 
-// nullopt: not known. After a cut those that were admitted before say nothing.
+// nullopt: not known. After a cut, requests admitted before it are no evidence.
 std::optional<bool> PairedDither::do_clients_leave(const LimitSample& sample) const {
   if (!brakes_ || !brakes_->is_counted) {
     if (!sample.answered) return std::nullopt;
@@ -65,14 +65,14 @@ std::optional<bool> PairedDither::do_clients_leave(const LimitSample& sample) co
   return stayed < kFewestAnswered * since.released;
 }
 
-// What the sampler remembers is of this time. Before that it would cut again for what is over.
+// Whether the sampler's memory is of this time. If not, it would cause a cut for the past.
 bool PairedDither::is_fresh(const LimitSample& sample) const {
   const Served& since = brakes_->since;
   if (!brakes_->is_counted) return sample.answered || since.seconds > kNoEvidenceSoon;
   return since.released >= kFreshReleased || since.seconds >= kNoEvidence;
 }
 
-// While clients leave, or since the last cut.
+// Counts while clients leave, or since the last cut.
 void PairedDither::note_served(const LimitSample& sample, bool leave) {
   if (!brakes_) {
     if (!leave) leaving_ = {};
@@ -91,8 +91,8 @@ void PairedDither::note_served(const LimitSample& sample, bool leave) {
   }
 }
 
-// Clients leave before they are answered. So far as their requests still hold slots, wait until
-// they have left; then cut further.
+// Clients leave before they are answered. As far as their requests still hold slots, waits until
+// these are given back; then cuts further.
 void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   const double at_work = sample.slot_seconds / to_seconds(sample.span);
   const Duration pause = pause_between_cuts();
@@ -112,7 +112,7 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   brakes_->since = {};
   brakes_->is_drained = false;
   brakes_->last = now;
-  tried_.guess = tried_.cut = true;  // here
+  tried_.guess = tried_.cut = true;  // at this upstream
   const bool are_none = brakes_->is_counted && sample.answered.value_or(1) < kHardlyAnswered;
   const double part = are_none ? 4 : 2;
   const double half = std::max(least_, std::min(at_work, std::exp(low_)) / part);
@@ -120,7 +120,7 @@ void PairedDither::brake(const LimitSample& sample, TimePoint now) {
   knee_.suppose(std::min(half, std::max(guessed, half / 4)), kFirstSpread / 2);
   pause_.until = now + pause;
   careful_for_ = kCarefulFor;
-  watch_.reset();  // and compared again when clients stay
+  watch_.reset();  // to compare again when clients stay
   comparison_.reset();
   place();
   limit_ = high_limit();
@@ -131,7 +131,7 @@ bool PairedDither::is_drained(const LimitSample& sample) const {
   return sample.slot_seconds / to_seconds(sample.span) <= kDrained * limit_ + 0.5;
 }
 
-// Fewer are served than before; or hardly more, and it cannot be seen whether clients stay.
+// Fewer are served than before; or hardly more, and there is no evidence whether clients stay.
 bool PairedDither::is_in_vain(TimePoint now) const {
   const Served& since = brakes_->since;
   const double before = brakes_->before.rate();
@@ -144,14 +144,14 @@ bool PairedDither::is_in_vain(TimePoint now) const {
          since.rate() < kStillServed * before;
 }
 
-// A request that holds its slot for long is one of many that are ahead of it.
+// A request that holds its slot for long has many others ahead of it.
 Duration PairedDither::longest_drain() const {
   if (!brakes_->is_counted) return kLongestDrain;
   const Duration held = from_seconds(kDrainTimes * times_.recent().value_or(held_));
   return std::clamp<Duration>(held, kLongestDrain, kMostDrain);
 }
 
-// Where evidence is counted, that says when the next cut may come.
+// Where evidence is counted, the count determines when the next cut may come.
 Duration PairedDither::pause_between_cuts() const {
   if (brakes_ && brakes_->is_counted) return kBrakePause;
   return std::max<Duration>(kBrakePause, from_seconds(2 * held_));

@@ -1,4 +1,4 @@
-// What a paired dither does before it compares: a first look, a guess, and the climb.
+// The start of a paired dither, before it compares: a first observation, a guess, and the climb.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,32 +11,32 @@ namespace {
 
 using namespace dither;
 
-// Times that without a queue, by when the first requests of a crowd have ended.
+// Times the time without a queue, by when the first requests of a burst have ended.
 constexpr double kCrowdEnds = 1.5;
 
-constexpr double kUnqueued = 1.25;  // times without a queue
-// Where slots are held for longer, a step is slow: it takes about one and a half times as long as
-// a slot is held, and one too many delays requests by as much again.
+constexpr double kUnqueued = 1.25;  // times the time without a queue
+// If slots are held for longer than this, a step is slow: it takes about one and a half times as
+// long as a slot is held, and one step too many delays requests by as much again.
 constexpr double kSlow = 0.3;  // seconds
-// A slow phase counts once this part of the requests at work has come back, without waiting for
-// those of the former limit, and until as many have come back as are at work.
+// A slow phase counts once this share of the requests at work has ended, without waiting for those
+// of the former limit, and lasts until as many have ended as are at work.
 constexpr double kBack = 0.25;
-// In a slow step throughput grows by so much less than work, or slots are held for so much longer,
-// only where requests wait. Twice the requests before a full upstream hold them twice as long.
+// In a slow step throughput grows by this much less than work, or slots are held for this much
+// longer, only if requests wait. Twice the requests at a full upstream hold slots twice as long.
 constexpr double kSlowPays = 0.5;
 constexpr double kSlowLonger = 1.4;
-constexpr double kLeastLonger = 2;  // the least mean may be that of a crowd that ended together
-// Where slots are held for less, a larger step delays little.
+constexpr double kLeastLonger = 2;  // the least mean may be of a burst that ended together
+// If slots are held for less than this, a larger step delays little.
 constexpr double kShortlyHeld = 0.06;  // seconds
 constexpr double kLargeStep = 4;
 constexpr double kStep = 2;
-// Growth of throughput by that of work. A proxy that takes it from others holds its slots longer.
+// Growth of throughput / that of work. A proxy that takes it from others holds its slots longer.
 constexpr double kPays = 0.75;
 constexpr double kHeldLonger = 1.12;
 constexpr double kShortestStep = 0.2;  // seconds
-constexpr double kFewestOfStep = 120;  // successes: a deviation of 0.1 of the growth
+constexpr double kFewestOfStep = 120;  // successes: a standard deviation of 0.1 of the growth
 constexpr double kFilledStep = 0.4;    // of a step
-constexpr double kUnproven = 1.3;      // times the requests that were seen at work
+constexpr double kUnproven = 1.3;      // times the requests seen at work
 
 constexpr Milliseconds kMoment{600};
 
@@ -48,14 +48,14 @@ bool is_common_moment(const LimitSample& sample) {
 
 }  // namespace
 
-// The first phase, since a guess may come of it, or after cuts that were taken back.
+// Before the first phase, since it may yield a guess, or after cuts that were taken back.
 void PairedDither::begin_watching(TimePoint now) {
   watch_ = Watch{
       .phase = {}, .settled = now + from_seconds(kSettles * held_), .former = {}, .limit = limit_};
 }
 
-// A queue at the upstream holds slots for longer, too, and would make any upstream a slow one. So
-// the time without a queue counts, as far as it is known.
+// A queue at the upstream makes slots be held for longer, too, so any upstream would seem slow. So
+// the time without a queue counts, where it is known.
 bool PairedDither::is_slow(double held) const {
   const double unqueued = times_.unqueued();
   return held > kSlow && (unqueued <= 0 || unqueued > kSlow);
@@ -77,7 +77,7 @@ void PairedDither::watch(const LimitSample& sample, TimePoint now) {
   const Watch seen = *std::exchange(watch_, std::nullopt);
   if (seen.former) return judge_step(seen, sample.span, now);
   const Phase& done = seen.phase;
-  if (std::max(done.succeeded, done.released) < kFewest / 3) return stop();  // too slow to tell
+  if (std::max(done.succeeded, done.released) < kFewest / 3) return stop();  // too slow to judge
   if (!std::exchange(tried_.guess, true)) {
     if (const auto number = guess(done.released / done.seconds, done.at_work())) {
       recover_to_ = std::max(known_good(), recover_to_);
@@ -90,8 +90,8 @@ void PairedDither::watch(const LimitSample& sample, TimePoint now) {
   climbs ? begin_climbing(done, now) : begin_comparing(sample.span, now);
 }
 
-// Enough for a first guess, if clients are about to leave. Not before the time of a whole request:
-// until the first ones of a crowd have ended, few slots are given back.
+// Enough for a first guess, if clients are about to leave. Not before a whole request's time: until
+// the first requests of a burst have ended, few slots are given back.
 bool PairedDither::shows_queue(const Phase& phase) const {
   const double shortest = std::max(to_seconds(kShortest), kCrowdEnds * times_.quiet());
   return !tried_.guess && phase.seconds >= shortest && phase.released >= kFewest &&
@@ -106,8 +106,8 @@ void PairedDither::count_watched(const LimitSample& sample) {
   if (phase.seconds > kSlow && (watch_->former || may_climb())) phase = {};
 }
 
-// Requests of a crowd end together, so that a limit on slow ones binds in turns of as long as a
-// slot is held. And a slow step that fills is not idle, though no request waits.
+// The requests of a burst end together, so that a limit on slow ones binds periodically, once in
+// the time that a slot is held. And a slow step that fills is not idle, though no request waits.
 bool PairedDither::is_idle(const LimitSample& sample) const {
   const bool is_step = watch_->is_slow_step;
   const bool may_be_slow = !watch_->former && is_slow(held_) && may_climb();
@@ -122,7 +122,7 @@ bool PairedDither::is_enough_of_step(const Phase& phase) const {
   return phase.succeeded >= kFewestOfStep && phase.seconds >= std::max(kShortestStep, held_);
 }
 
-// What has come back by now says that the step is in vain.
+// The requests that have ended so far already show that the step does not help.
 bool PairedDither::is_too_slow(const Watch& step) const {
   if (!step.is_slow_step) return false;
   const double longest = kSlowLonger * step.former->held();
@@ -134,8 +134,8 @@ bool PairedDither::may_climb() const {
   return is_slow(held_) ? !tried_.cut : times_.stretch().value_or(1) <= kUnqueued;
 }
 
-// Slow steps begin where slots are held no longer than before. The mean of the last few requests
-// does not say that: those of a crowd come back together, and then none for a while.
+// Slow steps begin only while slots are held no longer than without a queue. The mean of the last
+// few requests does not show that: those of a burst end together, and then none for a while.
 bool PairedDither::may_climb_from(const Phase& done) const {
   if (!may_climb() || done.succeeded < kFewest) return false;
   if (!is_slow(done.held()) && times_.unqueued() <= 0) return true;
@@ -157,8 +157,8 @@ void PairedDither::begin_climbing(const Phase& former, TimePoint now) {
   times_.restart();
 }
 
-// A step. Another one follows, or the limit is found by turns from where the last one paid. A slow
-// one that fills slowly is watched until it has filled.
+// Judges a step. Another one follows, or turns find the limit from where the last step paid. A slow
+// step that fills slowly is watched until it has filled.
 void PairedDither::judge_step(const Watch& step, Duration tick, TimePoint now) {
   const Phase &former = *step.former, &phase = step.phase;
   const bool is_slow = step.is_slow_step;
@@ -184,8 +184,8 @@ void PairedDither::judge_step(const Watch& step, Duration tick, TimePoint now) {
   begin_comparing(tick, now);
 }
 
-// Of a step in vain where turns are too long to be shared, and so few. Nothing is learned of
-// others: turns that all proxies share say it better.
+// For a step that did not help where turns are too long to be shared, and thus few. Nothing is
+// learned from other steps: turns that all proxies share measure it better.
 void PairedDither::learn_from(const Watch& step) {
   const Phase &former = *step.former, &phase = step.phase;
   const double growth = std::max(1.0, phase.throughput() / former.throughput());
@@ -195,8 +195,8 @@ void PairedDither::learn_from(const Watch& step) {
   place();
 }
 
-// A step that does not fill, or under which the limit no longer binds. Where slots are held for
-// longer all the same, requests wait at the upstream: the step is in vain.
+// Ends a step that does not fill, or under which the limit no longer binds. If slots are held for
+// longer all the same, requests wait at the upstream: the step did not help.
 void PairedDither::leave_step(const Watch& step) {
   const double longest = step.is_slow_step ? kSlowLonger : kHeldLonger;
   const double held = step.phase.released > 0 ? step.phase.held() : 0;
@@ -205,8 +205,8 @@ void PairedDither::leave_step(const Watch& step) {
   limit_ = std::min(step.limit, limit_);
 }
 
-// The limit no longer binds, or a step has paid: what was not at work is not proven. It may climb
-// again.
+// The limit no longer binds, or a step has paid: only the requests seen at work are proven. It may
+// climb again.
 void PairedDither::end_climbing(const Watch& step) {
   const double seen = step.phase.seconds > 0 ? kUnproven * step.phase.at_work() : 0;
   limit_ = rounded(std::clamp<double>(seen, std::min(step.limit, limit_), limit_));

@@ -10,21 +10,21 @@ namespace {
 constexpr double kEnoughQuiet = 30;   // requests
 constexpr double kMean = 1;           // seconds, at least
 constexpr double kQuietRise = 1.001;  // from one mean to the next
-// Of the requests of a mean, besides what is chance: where more begin than end a queue grows behind
-// a limit that does not bind.
+// Share of a mean's requests, beyond chance: if more begin than end by this share, a queue grows
+// behind a limit that does not bind.
 constexpr double kMostMore = 0.1;
-// For so long, so that the beginning of an overload is not learned.
+// A quiet time this long comes first, so that the beginning of an overload is not learned.
 constexpr Duration kQuiet = std::chrono::seconds(5);
-constexpr double kMostClients = 0.9;  // of them are answered
+constexpr double kMostClients = 0.9;  // share answered, or clients leave
 constexpr double kEnoughRecent = 20;
-constexpr double kQueued = 1.25;  // times without a queue
-// Requests in a mean of which the least is kept. It is below the true mean by chance, a little.
+constexpr double kQueued = 1.25;  // times the time without a queue
+// Requests in each mean of which the least is kept. By chance that is slightly too low.
 constexpr double kEnoughLeast = 100;
 constexpr double kMostOfLeast = 1.1;
-// Requests that begin to those that end: beyond it work grows, and those that began count with a
-// part of their time. Less would discard the first mean of an overload, which has no queue yet.
+// Highest ratio of requests that begin to those that end: above it work grows, and those that began
+// count with part of their time. A lower one would discard an overload's first mean, without queue.
 constexpr double kMostGrowth = 2;
-// Of its requests. Failures are quick.
+// Share of the requests in a mean that must succeed, since failures are quick.
 constexpr double kMostSucceed = 0.9;
 // Requests in the recent mean; older ones have less weight.
 constexpr double kRecentMemory = 30;
@@ -81,8 +81,8 @@ void SlotTimes::step(const LimitSample& sample) {
   if (!sample.are_few || more <= kMostMore * ended + std::sqrt(ended)) lower(quiet_, mean.value());
 }
 
-// Requests are the mean of those that began and those that ended: of a crowd that ends within it
-// the beginning is not counted, and of one that begins the end.
+// Requests are the mean of those that began and those that ended: of a burst that ends within the
+// period the beginning is missing, and of one that begins in it the end.
 void SlotTimes::note_least(const LimitSample& sample) {
   twice_.add(sample);
   twice_began_ += sample.admitted;

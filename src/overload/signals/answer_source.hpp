@@ -1,6 +1,6 @@
-// Whose requests an upstream's answers belong to, counted by a worker in fixed memory: for each
-// client, path, tenant and route how many succeeded and failed, in 64 buckets of a hash table
-// each. What shares a bucket is counted as one source.
+// The sources of an upstream's answers, counted by a worker in fixed memory: for each client, path,
+// tenant and route the number of successes and failures, in a hash table of 64 buckets for each
+// kind. Sources that share a bucket are counted as one.
 //
 // One writer (the worker), any number of readers, no locks; counters only grow and may wrap.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace spillway::overload {
 
-// The first kind is named, of those that explain the same errors.
+// If several kinds explain the same errors, the one that comes first here is reported.
 enum class SourceKind : std::uint8_t { client, path, tenant, route };
 inline constexpr std::size_t kSourceKinds = 4;
 
@@ -27,7 +27,7 @@ constexpr std::string_view name(SourceKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-// A source's name for people, without a heap; cut at 48 bytes.
+// A source's name for people to read, without heap memory; cut at 48 bytes.
 class SourceName {
  public:
   static constexpr std::size_t kMost = 48;
@@ -47,10 +47,10 @@ class SourceName {
 // The sources of one answer, by SourceKind.
 struct AnswerSource {
   struct One {
-    // Its low bits choose the bucket. What a client may choose is hashed with a secret key
-    // before, so that it cannot aim at another's bucket.
+    // Its low bits choose the bucket. An identity that a client can choose is hashed with a secret
+    // key first, so that the client cannot aim at another one's bucket.
     std::uint64_t id = 0;
-    std::string_view name;  // to be read during the call only
+    std::string_view name;  // valid during the call only
   };
   std::array<One, kSourceKinds> by{};
   ClassId traffic_class{};
@@ -78,8 +78,8 @@ class SourceCounts {
     return buckets_[kind][bucket].failed.get();
   }
 
-  // The name of the source in that bucket whose request failed last; empty: there is none among the
-  // last failures. May be of two sources mixed, if a failure is recorded at the same moment.
+  // The name of the source in that bucket whose request failed last; empty if the last failures
+  // include none. May mix two names if a failure is recorded at the same moment.
   SourceName name_in(std::size_t kind, std::size_t bucket) const {
     const std::uint32_t newest = next_failure_.get() + kFailures - 1;
     for (std::uint32_t back = 0; back < kFailures; ++back) {
@@ -103,7 +103,7 @@ class SourceCounts {
     ShardCounter succeeded, failed;
   };
   struct Failure {
-    ShardCounter bucket;  // and 1; 0: none
+    ShardCounter bucket;  // the bucket's index plus 1; 0: none
     std::array<std::atomic<std::uint64_t>, SourceName::kMost / 8> text{};
   };
 
@@ -124,7 +124,7 @@ class SourceCounts {
   }
 
   std::array<std::array<Bucket, kBuckets>, kSourceKinds> buckets_;
-  std::array<std::array<Failure, kFailures>, kSourceKinds> failures_;  // the last ones
+  std::array<std::array<Failure, kFailures>, kSourceKinds> failures_;  // the most recent ones
   ShardCounter next_failure_;
 };
 

@@ -17,7 +17,7 @@ struct ClassAnswers {
   };
   std::array<One, kMaxClasses> by{};
 
-  // What came since `before`.
+  // The growth since `before`.
   ClassAnswers since(const ClassAnswers& before) const {
     ClassAnswers growth;
     for (std::size_t i = 0; i < by.size(); ++i) {

@@ -83,7 +83,7 @@ void HeavyHitters::sift_up(std::size_t at) {
   put(at, one);
 }
 
-// Puts `one` where `at` was or below.
+// Puts `one` at position `at` or below it.
 void HeavyHitters::sift_down(std::size_t at, Ranked one) {
   for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
     if (child + 1 < heap_.size() && heap_[child + 1].count < heap_[child].count) ++child;

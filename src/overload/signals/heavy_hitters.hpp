@@ -1,5 +1,5 @@
-// The tenants with the most requests, in fixed memory: the space-saving sketch (Metwally, Agrawal,
-// El Abbadi, "Efficient computation of frequent and top-k elements in data streams", ICDT 2005).
+// The tenants with the most demand, in fixed memory: the space-saving sketch (Metwally, Agrawal, El
+// Abbadi, "Efficient computation of frequent and top-k elements in data streams", ICDT 2005).
 //
 // It keeps `capacity` counters. A tenant without one takes over the smallest, whose count it
 // inherits as its error. For every counted tenant
@@ -37,9 +37,9 @@ class HeavyHitters {
 
   explicit HeavyHitters(std::size_t capacity);  // 1 to 65535, clamped
 
-  // weight > 0. `share` is only kept: the tenant's part of a fair share.
+  // weight > 0. `share` is only stored: the tenant's weight in fair sharing.
   void record(TenantId tenant, double weight = 1, float share = 1);
-  // Multiplies every count by `factor`, (0, 1]: older requests count less.
+  // Multiplies every count by `factor`, in (0, 1], so that older requests count less.
   void decay(double factor);
 
   std::span<const Counted> counted() const { return counted_; }  // in no particular order

@@ -1,15 +1,15 @@
-// Event loop lag of one worker: how long a new request waits until the loop begins it, over the
-// last second; and how much of the time the loop's thread runs, which tells a loop that has too
-// much to do from one whose core is taken.
+// Event-loop lag of one worker: how long a new request waits until the loop begins it, over the
+// last second; and the share of time for which the loop's thread runs, which distinguishes a loop
+// with too much work from one whose CPU core is taken by something else.
 //
-// The lag is the larger of two waits, looked at by a 10 ms timer: how late the timer fires, and for
-// how long the oldest of the requests that have not begun has waited. A loop turn begins a few of
-// those and then looks at its timers, so a loop that cannot keep up with new requests is in time
-// for its timer. Of the second one the least of a short time counts, as in CoDel (Nichols,
-// Jacobson, "Controlling Queue Delay", ACM Queue 2012): a burst that is soon over is no lag, and
-// that there is less to do is seen at once.
+// The lag is the larger of two waits, sampled by a 10 ms timer: how late the timer fires, and how
+// long the oldest request that has not begun has been waiting. A loop turn begins a few such
+// requests and then runs its timers, so a loop that cannot keep up with new requests still fires
+// its timer in time. Of the second wait the minimum over a short time counts, as in CoDel (Nichols,
+// Jacobson, "Controlling Queue Delay", ACM Queue 2012): a short burst is no lag, and a drop in load
+// shows at once.
 //
-// Owned by one worker, which publishes the values itself (atomics the tick reads).
+// Owned by one worker, which publishes the values itself (in atomics that the tick reads).
 #pragma once
 
 #include <algorithm>
@@ -27,19 +27,19 @@ class LoopLag {
  public:
   static constexpr Milliseconds kPeriod{10};
   static constexpr Milliseconds kWindow{1000};
-  static constexpr Milliseconds kUnreadWindow{200};  // of the wait of requests
+  static constexpr Milliseconds kUnreadWindow{200};  // for the wait of requests
 
-  // The timer fired `lateness` after it should have (negative counts as zero); of the requests that
-  // have not begun the oldest has waited for `unread`.
+  // The timer fired `lateness` after it should have (negative counts as zero); the oldest request
+  // that has not begun has been waiting for `unread`.
   void record(Duration lateness, Duration unread, TimePoint now) {
     ring_[next_] = {now, std::max(lateness, Duration{0}), unread};
     next_ = (next_ + 1) % ring_.size();
     size_ = std::min(size_ + 1, ring_.size());
   }
 
-  // Nine of ten firings of the last second were at most this late; or for so long the oldest
-  // request had waited at each firing of the last 200 ms, if that is more. nullopt before twenty
-  // periods were watched; a loop that stalls watches many periods in few firings.
+  // The larger of two values: the p90 of the timer's lateness over the last second, and the minimum
+  // of the oldest request's wait over the firings of the last 200 ms. nullopt until twenty periods
+  // were observed; a loop that stalls covers many periods with few firings.
   std::optional<Duration> value(TimePoint now) const {
     std::array<Duration, kRing> recent;
     std::size_t count = 0;
@@ -62,7 +62,7 @@ class LoopLag {
     Duration unread;
   };
 
-  // There was a firing.
+  // Requires that the timer has fired at least once.
   Duration unread(TimePoint now) const {
     std::size_t last = (next_ + kRing - 1) % kRing;
     Duration least = ring_[last].unread;
@@ -74,17 +74,17 @@ class LoopLag {
     return least;
   }
 
-  static constexpr std::size_t kRing = 128;  // a second of firings and some to spare
+  static constexpr std::size_t kRing = 128;  // one second of firings and some to spare
 
   std::array<Firing, kRing> ring_{};
   std::size_t next_ = 0;
   std::size_t size_ = 0;
 };
 
-// The part of the time for which the loop's thread has run, [0, 1]: a mean over about a second.
+// The share of time for which the loop's thread has run, [0, 1]: a mean over about a second.
 class LoopUse {
  public:
-  // The thread has run for `ran` in all.
+  // `ran`: the thread's running time since its start.
   void record(Duration ran, TimePoint now) {
     const double passed = to_seconds(now - std::exchange(at_, now));
     const double part = to_seconds(ran - std::exchange(ran_, ran)) / std::max(passed, 1e-9);

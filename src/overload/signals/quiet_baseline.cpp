@@ -32,7 +32,7 @@ void QuietBaseline::take_in() {
   for (std::size_t i = 0; i < kBucketCount; ++i) minute_[i] += waiting_[i];
   waiting_ = std::exchange(fresh_, BucketCounts{});
   collected_ = Duration{0};
-  if (total(waiting_) == 0) return;  // of minutes without requests nothing is learned
+  if (total(waiting_) == 0) return;  // minutes without requests teach nothing
   if (++parts_ < kPartsOfMinute) return;
   parts_ = 0;
   minutes_.add_slice(std::exchange(minute_, BucketCounts{}));

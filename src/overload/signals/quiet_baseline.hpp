@@ -1,10 +1,10 @@
-// The p95 of an upstream at low load, with which its present p95 is compared.
+// The p95 of an upstream at low load, the baseline for its current p95.
 //
-// Learned from requests answered while few slots are in use and the state is NORMAL, over the last
-// ten such minutes. The beginning of an overload is not learned: samples are taken in five to ten
-// seconds later, if both still hold. It is not forgotten in busy hours or without
-// requests. Only if the upstream is in an overloaded state for ten minutes while no request waits,
-// it is given up and learned anew: the upstream then is slower than it was, not overloaded.
+// Learned from requests that are answered while few slots are in use and the state is NORMAL, over
+// the last ten such minutes. To keep the beginning of an overload out, samples are added five to
+// ten seconds later, and only if both conditions still hold. Busy hours or a lack of requests do
+// not erase it. Only after ten minutes of an overloaded state in which no request waits is it
+// discarded and learned again: the upstream is then slower than it was, not overloaded.
 //
 // Pure; one for each upstream, fed by the control tick.
 #pragma once
@@ -29,16 +29,16 @@ class QuietBaseline {
   // The samples of one slice of time.
   void add(const BucketCounts& slice, Duration span, const Times& times);
 
-  // As the samples were given; nullopt with fewer than 200 of them: not known.
+  // In the unit of the samples; nullopt (not known) with fewer than 200 of them.
   std::optional<Duration> quantile(double q) const;
 
  private:
   void take_in();
 
   SlidingHistogram minutes_;          // complete ones
-  BucketCounts minute_{};             // the present one
-  std::uint32_t parts_ = 0;           // of the present minute, complete
-  BucketCounts fresh_{}, waiting_{};  // not taken in: at most five seconds, and those before
+  BucketCounts minute_{};             // the current one
+  std::uint32_t parts_ = 0;           // complete parts of the current minute
+  BucketCounts fresh_{}, waiting_{};  // not added yet: at most five seconds, and those before
   Duration collected_{0};             // in fresh_
   Duration contradicted_{0};
 };

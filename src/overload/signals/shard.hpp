@@ -21,7 +21,7 @@ namespace spillway::overload {
 
 using ShardBuckets = std::array<ShardCounter, kBucketCount>;
 
-// A latency by how many times it is the route's usual one at low load, as a duration: once is 10
+// A latency as a multiple of its route's usual latency at low load, encoded as a duration: 1 is 10
 // ms.
 inline Duration relative_as_duration(double times) { return from_seconds(times / 100); }
 
@@ -30,7 +30,7 @@ class alignas(64) SignalShard {
   // From dispatch to the response head of a forwarded request. Not for streams past their head,
   // upgraded connections, or requests whose client left.
   void record_latency(Duration d) { latency_[bucket_of(d)].add(); }
-  // The same, in multiples of the route's usual latency at low load, where that is known.
+  // The same as a multiple of the route's usual latency at low load, where that is known.
   void record_relative_latency(double times) {
     relative_[bucket_of(relative_as_duration(times))].add();
   }
@@ -49,16 +49,16 @@ class alignas(64) SignalShard {
     sources_.record(source, failed);
   }
 
-  // Of those that failed: there was no response in time.
+  // A failure of record_result() whose cause is that no response came in time.
   void record_timeout() { timed_out_.add(); }
 
-  // A request that the upstream would have been asked for: it comes to the gate, or a rule refuses
-  // or degrades it.
+  // A request meant for the upstream: it comes to the gate, or a rule refuses or degrades
+  // it.
   void record_offered() { offered_.add(); }
   void record_admitted() { admitted_.add(); }  // it got a slot
 
   // The ages of all requests dispatched and still waiting for their response head; replaces those
-  // of the last call. `relative`: the same ages as record_relative_latency() has them.
+  // of the last call. `relative`: the same ages in the unit of record_relative_latency().
   void publish_ages(std::span<const Duration> ages, std::span<const double> relative = {}) {
     Ages& next = ages_[1 - current_ages_.load(std::memory_order_relaxed)];
     for (std::size_t i = 0; i < kBucketCount; ++i) {
@@ -74,7 +74,7 @@ class alignas(64) SignalShard {
   const ShardBuckets& latency() const { return latency_; }
   const ShardBuckets& relative_latency() const { return relative_; }
   const ShardBuckets& wait() const { return wait_; }
-  // Steady for at least one sweep after the call.
+  // Unchanged for at least one sweep after the call.
   const ShardBuckets& ages() const { return current_ages().absolute; }
   const ShardBuckets& relative_ages() const { return current_ages().relative; }
   const SourceCounts& sources() const { return sources_; }

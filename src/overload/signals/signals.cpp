@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::size_t kMaxSlices = 100;
 constexpr Duration kInflightWindow = std::chrono::seconds(2);
-// A queue may be full for a moment: of a few places it often is, at any load.
+// A queue may be full for a moment; one with few places often is, at any load.
 constexpr Milliseconds kQueueWindow{500};
 constexpr std::size_t kBusyPoints = 64;
-// Of the slots: without completions they say that an upstream is stalled, not idle.
+// Share of the slots in use at which an upstream without completions is stalled, not idle.
 constexpr double kFull = 0.95;
 
 std::size_t slices_of(const config::Overload& settings) {
@@ -21,7 +21,7 @@ std::size_t slices_of(const config::Overload& settings) {
   return std::clamp<std::size_t>(static_cast<std::size_t>(ticks), 1, kMaxSlices);
 }
 
-// What the shards counted since `seen`, which is brought up to date.
+// The growth of the shards' counts since `seen`, which is updated.
 template <class Buckets>
 BucketCounts take_difference(std::span<const SignalShard* const> shards, Buckets buckets,
                              BucketCounts& seen) {
@@ -38,7 +38,7 @@ BucketCounts take_difference(std::span<const SignalShard* const> shards, Buckets
   return difference;
 }
 
-// Half of kEnoughSamples: where all requests are just enough, a source of half of them is judged.
+// Half of kEnoughSamples: with just enough requests in all, a source of half of them can be judged.
 constexpr std::uint64_t kEnoughOfOthers = kEnoughSamples / 2;
 
 std::vector<const SourceCounts*> sources_of(std::span<const SignalShard* const> shards) {
@@ -87,8 +87,8 @@ OverloadSignals SignalWindow::tick(const TickInput& input, TimePoint now) {
   if (wait_.count() >= kEnoughSamples) signals.queue_wait_p95 = to_seconds(wait_.quantile(0.95));
   const std::uint64_t served = judge_counts(signals, input.shards);
   for (const SignalShard* shard : input.shards) signals.class_answers += shard->class_answers();
-  // By Little's law slots / completions is the time that a request takes, and slots in use by
-  // requests that are not let in would be in proportion to those that are.
+  // By Little's law slots / completions is the time that a request takes, and the slots that
+  // requests would use without refusals are in proportion to the offered rate.
   if (served >= kEnoughSamples) {
     signals.offered_load = *signals.inflight_ratio * signals.offered_rate / signals.served_rate;
   } else if (*signals.inflight_ratio < kFull) {
@@ -136,9 +136,9 @@ void SignalWindow::close_slice(const TickInput& input, double inflight, TimePoin
   slice_began_ = now;
 }
 
-// Means over the last two seconds, of the queues over half of one; before the first tick all slots
-// count as idle. Free slots that are reserved are capacity for their class only: where the others
-// have none left they are full.
+// Means over the last two seconds, for the queues over half a second; before the first tick all
+// slots count as idle. Free reserved slots are capacity for their class only: if the other classes
+// have none left, the upstream counts as full.
 SignalWindow::Use SignalWindow::slot_use(const TickInput& input, TimePoint now) {
   const double unreserved = std::max(0.0, input.concurrency - input.reserved);
   if (last_tick_) {
@@ -170,7 +170,7 @@ SignalWindow::Use SignalWindow::slot_use(const TickInput& input, TimePoint now) 
   return use;
 }
 
-// Returns how many were served, see OverloadSignals::served_rate.
+// Returns the number of requests served, see OverloadSignals::served_rate.
 std::uint64_t SignalWindow::judge_counts(OverloadSignals& signals,
                                          std::span<const SignalShard* const> shards) const {
   std::uint64_t succeeded = 0, failed = 0, timed_out = 0, offered = 0, admitted = 0;
@@ -188,7 +188,7 @@ std::uint64_t SignalWindow::judge_counts(OverloadSignals& signals,
     signals.error_rate = signals.total_error_rate = double(failed) / double(finished);
     if (failed > 0) signals.left_out = sources_.worst(kEnoughOfOthers, sources_of(shards));
     if (signals.left_out) signals.error_rate = signals.left_out->others;
-    // With sources left out, as large a part of the others' errors.
+    // With sources left out, timeouts are assumed to have the same share of the others' errors.
     signals.timeout_rate =
         failed > 0 ? *signals.error_rate * double(timed_out) / double(failed) : 0.0;
   }
@@ -201,8 +201,8 @@ std::uint64_t SignalWindow::judge_counts(OverloadSignals& signals,
   return served;
 }
 
-// A request still in flight is a lower bound of its latency: taken in when it already exceeds
-// the median, or always when completions are too few to say what is usual. Without them a
+// The age of a request in flight is a lower bound of its latency. It counts once it exceeds the
+// median, or at once while completions are too few to know the usual latency. Without these ages a
 // stalled upstream, which completes nothing, would look healthy.
 void SignalWindow::judge_latency(OverloadSignals& signals,
                                  std::span<const SignalShard* const> shards) const {
@@ -218,9 +218,9 @@ void SignalWindow::judge_latency(OverloadSignals& signals,
   signals.latency_p99 = to_seconds(quantile(samples, 0.99));
 }
 
-// The same quantile of both, p95 less three standard deviations of its rank: of few samples, or
-// where one answer in twenty or so is far slower than the others, p95 itself is a matter of chance.
-// Requests in flight count only where answers are missing: with them slow ones count several times.
+// Both use the same quantile, p95 less three standard deviations of its rank: with few samples, or
+// where one answer in twenty or so is far slower than the rest, p95 itself is chance. Requests in
+// flight count only if answers are too few: beside answers, slow ones count several times.
 void SignalWindow::judge_ratio(OverloadSignals& signals,
                                std::span<const SignalShard* const> shards) const {
   BucketCounts samples = relative_.counts();

@@ -6,24 +6,24 @@
 namespace spillway::overload {
 namespace {
 
-// Of several sources each has failed so often, and has such a part of all failures: of twenty
-// answers that fail by chance the failed ones are always those of few clients.
+// If several are left out, each has at least this many failures and this part (1 / n) of all: of
+// twenty answers that fail by chance, the failures always come from few clients.
 constexpr std::uint64_t kLeastFailures = 3;
 constexpr std::uint64_t kLeastPart = 10;
 // A further source leaves at most this much of the error rate.
 constexpr double kMostLeft = 0.5;
-// Of all answers, those of others are this part at least: what has more is the upstream, or a few
-// cheap answers of others would hide that it fails.
+// At least this part (1 / n) of all answers comes from other sources: a source with more is the
+// upstream itself, or else a few cheap answers of others would hide that it fails.
 constexpr std::uint64_t kPartOfOthers = 4;
-// A client or tenant that asks for what fails can send as many requests as it likes. Beside a
-// single one a smaller part is enough, from some others, if it would have errors at the error rate
-// of all. Not any part: all clients behind a balancer may have its address, and then health checks
-// from other machines would hide that the upstream fails.
+// A client or tenant that asks for something that fails can send any number of requests. Beside a
+// single one a smaller part is enough, if it comes from several others and would contain errors at
+// the error rate of all. But not any part: all clients behind a load balancer may share its
+// address, and then health checks from other machines would hide that the upstream fails.
 constexpr std::uint64_t kPartBesideClient = 32;
 constexpr std::size_t kSomeOthers = 3;
 constexpr std::uint64_t kWouldFail = 10;
-// Of sources that explain the same errors the first kind is named unless its requests are so many
-// times the fewest: it may share a bucket.
+// Among sources that explain the same errors those of the first kind are reported, unless they have
+// this many times the fewest requests: then they may only share a bucket.
 constexpr std::uint64_t kNearly = 2;
 
 bool is_of_clients(std::size_t kind) {
@@ -65,7 +65,7 @@ SourceWindow::Totals SourceWindow::totals_of(std::size_t kind) const {
   return totals;
 }
 
-// Whether so many answers are enough to say that the others are well.
+// Whether this many answers are enough to say that the others are healthy.
 bool SourceWindow::are_judged(const Omission& without, const Totals& all, std::uint64_t left) {
   if (left >= all.finished / kPartOfOthers) return true;
   const bool is_single = is_of_clients(without.kind) && without.sources == 1;
@@ -73,7 +73,7 @@ bool SourceWindow::are_judged(const Omission& without, const Totals& all, std::u
          all.failed * left >= kWouldFail * all.finished;
 }
 
-// The source without which, and those so far, the error rate is lowest, if the rest can be judged.
+// Adds the source whose omission lowers the error rate most, if the rest can still be judged.
 bool SourceWindow::add_worst(Omission& so_far, const Totals& all, std::uint64_t enough) const {
   const auto end = so_far.buckets.begin() + static_cast<std::ptrdiff_t>(so_far.sources);
   std::optional<Omission> best;
@@ -93,8 +93,8 @@ bool SourceWindow::add_worst(Omission& so_far, const Totals& all, std::uint64_t 
   return best.has_value();
 }
 
-// Without more than 1 / (k + 1) of the error rate, since with more it may be chance: of three
-// routes that fail alike one is always the worst, and the choice of several is larger.
+// Leaves at most 1 / (k + 1) of the error rate, since with more it may be chance: of three routes
+// that fail alike one is always the worst, and the choice of several is larger.
 SourceWindow::Omission SourceWindow::worst_of(std::size_t kind, std::uint64_t enough) const {
   const Totals all = totals_of(kind);
   Omission result{.kind = kind}, so_far = result;

@@ -1,5 +1,5 @@
-// Whether an upstream's errors are those of a few sources: the clients, paths, tenants or routes
-// without whose requests the least of them is left.
+// Whether an upstream's errors come from a few sources: the clients, paths, tenants or routes
+// without whose requests the fewest errors are left.
 #pragma once
 
 #include <array>
@@ -13,29 +13,29 @@
 
 namespace spillway::overload {
 
-// Sources of one kind without whose requests little of the error rate is left.
+// Sources of one kind without which little of the error rate is left.
 struct LeftOut {
   static constexpr std::size_t kMost = 4;
 
   SourceKind kind{};
-  SourceName name;  // of a member of the worst one's bucket; empty: not known
+  SourceName name;  // a member of the worst one's bucket; empty: not known
   std::size_t sources = 1;
   std::uint32_t failed = 0;    // of their requests in the window
   std::uint32_t finished = 0;  //
-  double others = 0;           // failed / finished of all others, [0, 1]
+  double others = 0;           // failed / finished of all other sources, [0, 1]
 };
 
-// The counts of all workers in slices, as SignalWindow has them.
+// The counts of all workers in slices, as in SignalWindow.
 class SourceWindow {
  public:
   explicit SourceWindow(std::size_t slices) : slices_(slices) {}
 
-  // The growth since the last call is a slice of the window. The first call only reads.
+  // Adds the growth since the last call to the window as a slice. The first call only reads.
   void close_slice(std::span<const SourceCounts* const> shards);
 
-  // Of all kinds the sources whose omission lowers the error rate most; of those that lower it
-  // alike the fewest, then those of the first kind, or of one with less than half of their
-  // requests. Of k sources left out
+  // Among all kinds, the sources whose omission lowers the error rate most; among equals the
+  // fewest sources, then those of the first kind, or of one with less than half of their
+  // requests. If k sources are left out
   // * the others have at least `enough` answers in the window, and a quarter of all. Beside a
   //   single client or tenant one in 32 is enough, if there are three others, and ten of their
   //   answers would be errors at the error rate of all;
@@ -54,7 +54,7 @@ class SourceWindow {
     std::size_t kind = 0;
     std::array<std::size_t, LeftOut::kMost> buckets{};  // the worst first
     std::size_t sources = 0;
-    std::uint64_t failed = 0, finished = 0;  // of them
+    std::uint64_t failed = 0, finished = 0;  // of these sources
     double others = 0;
   };
   struct Totals {
@@ -70,7 +70,7 @@ class SourceWindow {
   std::vector<Counts> slices_;  // circular
   std::size_t oldest_ = 0;
   Counts sum_{};   // of the slices
-  Counts seen_{};  // the shards' sums when the present slice began
+  Counts seen_{};  // the shards' sums at the beginning of the current slice
   bool has_begun_ = false;
 };
 

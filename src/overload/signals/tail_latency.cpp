@@ -7,11 +7,11 @@ namespace spillway::overload {
 
 namespace {
 
-// Of the answers: if as many time out, requests take too long.
+// Share of the answers: if as many time out, requests take too long.
 constexpr double kLate = 0.01;
 constexpr double kDeviations = 2;
-// Of the timeout. Behind a queue all requests take long. If those that are answered take less than
-// this, the others take long whatever the load; and if less than the second, there is no queue.
+// Shares of the timeout. Behind a queue all requests take long. If the answered ones take less than
+// the first, the others take long at any load; if less than the second, there is no queue.
 constexpr double kAtTimeout = 0.8;
 constexpr double kNearTimeout = 0.7;
 
@@ -54,7 +54,7 @@ std::optional<TailLatency::Judgement> TailLatency::judge(const OverloadSignals& 
 TailLatency::Judgement TailLatency::judge_timeouts(const OverloadSignals& signals,
                                                    double answers) const {
   const double late = signals.timeout_rate.value_or(0);
-  // Of few answers one or two are chance.
+  // Among few answers one or two timeouts are chance.
   const double certain = late - kDeviations * std::sqrt(late / std::max(answers, 1.0));
   const double answered = signals.latency_p95.value_or(timeout_);
   const bool is_late = certain >= kLate && answered >= kAtTimeout * timeout_;

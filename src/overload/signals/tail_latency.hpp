@@ -1,5 +1,5 @@
-// An upstream's tail latency by its thresholds: `latency_p95_ms`, `latency_p99_ms` and
-// `latency_p95_ratio` of the lowest stage that has one of them.
+// An upstream's tail latency judged by its thresholds: `latency_p95_ms`, `latency_p99_ms` and
+// `latency_p95_ratio` of the lowest stage that has any of them.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace spillway::overload {
 
 class TailLatency {
  public:
-  // `timeout`: of responses, so that none is seen to take longer; zero: there is none.
+  // `timeout`: for responses, an upper bound of the latencies seen; zero: none.
   explicit TailLatency(const config::Overload& settings, Duration timeout = Duration{0});
 
   bool is_watched() const { return !limits_.empty(); }
@@ -22,11 +22,11 @@ class TailLatency {
     bool is_breached = false;  // an enter threshold is reached
     bool is_satisfied = true;  // no exit threshold is exceeded
     bool are_late = false;     // responses do not come within the timeout
-    double factor = 1;         // by which the worst latency would be between its thresholds
+    double factor = 1;         // that would bring the worst latency midway between its thresholds
   };
   // nullopt: no evidence.
   std::optional<Judgement> judge(const OverloadSignals& signals) const;
-  // By the timeout, whose threshold is kLate: the latency of an upstream that answers too late is
+  // By the timeout, with the threshold kLate: the latency of an upstream that answers too late is
   // the time for which requests hold their slots.
   Judgement judge_timeouts(const OverloadSignals& signals, double answers) const;
 

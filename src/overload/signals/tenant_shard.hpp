@@ -1,6 +1,6 @@
 // One worker's recent demand per tenant and class for one upstream, collected by the control tick.
-// In the upstream's time, not in requests: the tenants of a class may ask for routes of unlike
-// cost.
+// Measured in the upstream's time, not in requests, since the tenants of a class may ask for routes
+// that differ in cost.
 //
 // One writer (the worker), any number of readers, no locks. Sums halve each second. Memory is
 // fixed at construction whatever the number of tenants.
@@ -23,21 +23,21 @@ namespace spillway::overload {
 
 struct TenantDemand {
   TenantId tenant{};
-  double demand = 0;  // milliseconds of the upstream, decayed: a lower bound
+  double demand = 0;  // milliseconds of the upstream's time, decayed: a lower bound
   double error = 0;   // demand + error is an upper bound
-  double weight = 1;  // of its fair share, relative to others
+  double weight = 1;  // its weight in fair sharing, relative to others
 };
 
 class TenantShard {
  public:
   static constexpr Duration kHalfLife = std::chrono::seconds(1);
-  // The factor by which sums shrink in that time.
+  // The factor by which sums shrink within `passed`.
   static double decay(Duration passed);
 
-  // Follows config.tenants.tracked tenants per class; nothing at all without tenants.fairness.
+  // Tracks config.tenants.tracked tenants per class; none without tenants.fairness.
   explicit TenantShard(const config::Config& config);
 
-  // A request arrived, before it is decided. `cost`: of a whole request of its route, estimated
+  // A request arrived, before its verdict. `cost`: of a complete request of its route, in estimated
   // milliseconds of the upstream's time, > 0. `weight`: the tenant's.
   void record_offered(ClassId traffic_class, TenantId tenant, double cost, double weight = 1) {
     if (classes_.empty()) return;
@@ -45,7 +45,7 @@ class TenantShard {
     its.offered.record(tenant, cost, static_cast<float>(weight));
     its.requests += 1;
   }
-  // It got a slot. `cost` as above: also of a request that was made cheaper, which is not refused.
+  // It got a slot. `cost` as above, also for a request that was made cheaper: it is not refused.
   void record_admitted(ClassId traffic_class, double cost) {
     if (!classes_.empty()) classes_[index(traffic_class)].admitted += cost;
   }
@@ -53,12 +53,12 @@ class TenantShard {
   void publish(TimePoint now);
 
   struct Sums {
-    double requests = 0;  // that arrived
-    double offered = 0;   // what they cost
-    double admitted = 0;  // of that
+    double requests = 0;  // requests that arrived
+    double offered = 0;   // their cost
+    double admitted = 0;  // the part of that cost that was admitted
   };
   // As of the last publish(): appends the tenants of a class to `tenants`. A reader that takes
-  // longer than a sweep may see figures of the next one among them.
+  // longer than a sweep may also see figures of the next publish().
   Sums read(ClassId traffic_class, std::vector<TenantDemand>& tenants) const;
 
  private:

@@ -1,5 +1,5 @@
-// The modelled backend: servers of so many slots, each with an unbounded queue of its own. It does
-// not notice that a client has left: what reached it is worked on.
+// The modelled backend: servers with a number of slots and an unbounded queue each. It does not
+// notice when a client has left: every request that reached it is worked on.
 #pragma once
 
 #include <array>
@@ -20,19 +20,19 @@ namespace spillway::simulate {
 
 class BackendModel {
  public:
-  // Keeps a reference. Failures are drawn from `random`.
+  // Keeps a reference to `settings`. Failures are drawn from `random`.
   explicit BackendModel(const Backend& settings, Random random = Random(1));
 
   // `changes`: those in force now.
   void apply(const std::vector<const Change*>& changes, TimePoint now);
 
   std::size_t servers() const { return servers_.size(); }
-  // Whether a connection to it is accepted.
+  // Whether the server accepts a connection.
   bool accepts(std::size_t server);
 
   // arrive() queues a request at its server. Call begin_next() until it returns nullopt: each
-  // request it returns is in service and must be passed to finish() after `takes`. Of an error
-  // request.fails is set, and request.work is what it costs.
+  // request it returns is in service and must be passed to finish() after `takes`. For an error
+  // request.fails is set, and request.work is its cost.
   struct Begun {
     Request* request;
     Duration takes;
@@ -47,7 +47,7 @@ class BackendModel {
   WorkDone work_done(TimePoint now);
 
  private:
-  // What it is, and what the changes in force make of it.
+  // A server as configured, and with the changes in force.
   struct One {
     Server plain;
     std::uint32_t slots = 0;

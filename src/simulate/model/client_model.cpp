@@ -71,7 +71,7 @@ void ClientModel::repeat(const Request& request, Request& again) {
   again.work = request.demand.work;
 }
 
-// Draws the client that asks, and makes `request` the first attempt.
+// Draws the client that sends it, and makes `request` the first attempt.
 void ClientModel::begin(Demand demand, Request& request) {
   Kind& kind = kinds_[demand.clients];
   const std::uint64_t addresses = kind.clients.addresses;
@@ -84,7 +84,7 @@ void ClientModel::begin(Demand demand, Request& request) {
   request.work = demand.work;
 }
 
-// Clients without a tenant name: each request is a tenant of its own.
+// Clients without a tenant name: each request is a separate tenant.
 TenantId ClientModel::tenant_id(const Clients& clients, std::uint32_t number) {
   const std::uint64_t name =
       clients.tenant.empty() ? ++anonymous_ : tenant_hash(tenant_name(clients, number));

@@ -23,16 +23,16 @@ class ClientModel {
  public:
   explicit ClientModel(const Scenario& scenario);  // keeps references
 
-  // Fills in the next new request of that process (the number of its clients, or 0 with a log) and
+  // Fills in the next new request of that process (the index of its clients, or 0 with a log) and
   // returns its arrival time since the start of the run; nullopt: no more.
   std::optional<Duration> next(std::uint32_t process, Request& request);
 
-  // So many arrival processes, each to be asked by next(): one for each kind of clients, or one for
-  // a log.
+  // The number of arrival processes, each to be passed to next(): one for each kind of clients, or
+  // one for a log.
   std::uint32_t processes() const {
     return logged_ ? 1 : static_cast<std::uint32_t>(kinds_.size());
   }
-  // That of a request.
+  // The process of a request.
   std::uint32_t process_of(const Request& request) const {
     return logged_ ? 0 : request.demand.clients;
   }

@@ -1,5 +1,5 @@
-// The events of a run, earliest first. Events of equal time come in the order in which they were
-// pushed, so that runs are deterministic.
+// The events of a run, earliest first. Events of equal time come in the order of their insertion,
+// so that runs are deterministic.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ enum class EventKind : std::uint8_t {
   arrival,           // a new request
   retry,             // the client of `request` tries again
   completion,        // the backend has finished `request`
-  gives_up,          // the client of `request`
-  slot_due,          // `request`, whose client left, keeps its slot no longer
+  gives_up,          // the client of `request` gives up
+  slot_due,          // `request`, whose client left, gives up its slot
   response_timeout,  // of the proxy, for `request`
   resend,            // `request` tries to reach a server again
-  loop,              // the proxy's event loop has done what it did
+  loop,              // the proxy's event loop has finished its current work
   timer,             // every 10 ms: waiters expire
   sweep,             // every 50 ms: workers publish ages and tenants
   tick,              // of the controller: signals, state, plan
   change,            // of the backend
   second,            // a second is over
   measure,           // the warm-up is over
-  visitor,           // whose pages are made of `request` acts
-  rate_wait,         // `request`, a job, waits for the rate of its route no longer
-  spare_wait,        // likewise for a spare slot
-  pull,              // the store has an answer to the dispatcher of jobs
+  visitor,           // a visitor, whose pages are made from `request`, acts
+  rate_wait,         // `request`, a job, stops waiting for its route's rate
+  spare_wait,        // the same for a spare slot
+  pull,              // the store answers the job dispatcher's request
 };
 
 struct Event {

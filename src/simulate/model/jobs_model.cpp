@@ -11,10 +11,10 @@
 namespace spillway::simulate {
 namespace {
 
-// As the proxy's dispatcher asks its store for lanes.
+// The interval at which the proxy's dispatcher reads lanes from its store.
 constexpr Milliseconds kLanesEvery{1000};
 
-// Jobs have times of day.
+// Jobs have wall-clock times.
 jobs::WallTime wall(TimePoint now) {
   return jobs::WallTime(std::chrono::floor<Milliseconds>(now.time_since_epoch()));
 }
@@ -84,7 +84,7 @@ void JobsModel::take(Request& job) {
   --route_of(job).waiting;
 }
 
-// The lanes with jobs that are due, or will be soon.
+// Passes the lanes with jobs that are due now or soon to the rotor.
 void JobsModel::tell_lanes(TimePoint now) {
   if (now < lanes_at_) return;
   lanes_at_ = now + kLanesEvery;
@@ -96,7 +96,7 @@ void JobsModel::tell_lanes(TimePoint now) {
   rotor_.refresh(lanes);
 }
 
-// As jobs of this rank find it.
+// The upstream as seen by jobs of this rank.
 jobs::RouteCapacity::Upstream JobsModel::upstream(std::uint8_t rank) const {
   jobs::RouteCapacity::Upstream there;
   for (const auto& [its, jobs] : ranks_) {
@@ -108,7 +108,7 @@ jobs::RouteCapacity::Upstream JobsModel::upstream(std::uint8_t rank) const {
   return there;
 }
 
-// Whose turn it is, as the proxy's dispatcher puts it to its store.
+// The lanes whose turn it is, as the proxy's dispatcher requests them from its store.
 std::vector<jobs::Rotor::Turn> JobsModel::turns(State state, TimePoint now) {
   std::vector<jobs::Rotor::Turn> turns;
   std::size_t asked = 0;
@@ -203,7 +203,7 @@ std::optional<jobs::Progress> JobsModel::end(const Request& job, jobs::Cause how
   if (how != jobs::Cause::none) route.room.tried();
   if (how == jobs::Cause::none || how == jobs::Cause::never_sent) route.room.pause(now, now);
   if (how == jobs::Cause::none) return jobs::given_back(job.as_job->progress, wall(now));
-  // Each is of a method that is not idempotent, as POST.
+  // Each counts as a non-idempotent method, like POST.
   const jobs::Progress after =
       jobs::after_attempt(job.as_job->progress, {.cause = how}, jobs::policy_of(*route.defer),
                           job.as_job->expires, wall(now), random_);

@@ -1,8 +1,8 @@
-// The deferred requests of a simulation, the jobs: the store, which keeps those that wait, and the
-// dispatcher, which pulls them as their upstream has room. Turns, room, retries and ends are the
-// proxy's own (jobs/rotor.hpp, route_capacity.hpp, life.hpp).
+// The deferred requests of a simulation, the jobs: the store, which holds waiting jobs, and the
+// dispatcher, which pulls them when their upstream has room. Turns, room, retries and ends use the
+// proxy's own code (jobs/rotor.hpp, route_capacity.hpp, life.hpp).
 //
-// Pure, in memory: a durable store answers at once and never fails.
+// Pure, in memory: the modelled store is durable, answers at once and never fails.
 #pragma once
 
 #include <cstddef>
@@ -29,40 +29,40 @@ namespace spillway::simulate {
 
 class JobsModel {
  public:
-  // Keeps a reference. The run begins at `begin`.
+  // Keeps a reference to `scenario`. The run begins at `begin`.
   JobsModel(const Scenario& scenario, TimePoint begin);
 
   // Whether requests can become jobs.
   bool is_in_use() const { return is_in_use_; }
 
-  // A request was deferred and is a job from now on; false: as many of its route wait as may.
+  // A request was deferred and becomes a job; false: its route has its maximum of waiting jobs.
   bool accept(Request& job, TimePoint now);
-  // The jobs that one batch brings, and that may be handed to the gate now; empty: none may.
+  // The jobs of one batch, which may be passed to the gate now; empty: none may.
   std::vector<Request*> pull(State state, TimePoint now);
 
-  // The next waiting job whose time to live is over; nullptr: no more.
+  // The next waiting job whose time to live is over; nullptr: none.
   Request* expire(TimePoint now);
 
-  // When the rate of its route may let a job that was pulled begin. Until then it is held and waits
-  // for no slot.
+  // When the rate of its route may allow a pulled job to begin. Until then it is held and does not
+  // wait for a slot.
   TimePoint begins_from(const Request& job, TimePoint now) const;
   void hold(const Request& job) { ++ranks_[job.as_job->lane.rank].held; }
   void let_go(const Request& job) { --ranks_[job.as_job->lane.rank].held; }
-  // It has a slot; false: the rate does not let it begin.
+  // Call when it has a slot; false: the rate does not allow it to begin.
   bool may_begin(const Request& job, TimePoint now);
-  // It begins.
+  // A job begins.
   void begin(std::uint8_t rank = jobs::kLowestRank) { ++ranks_[rank].running; }
-  // A job that has begun has ended like this; none: all circuits were open, so that it waits again,
-  // and nothing is counted. What it waits as, if it is to be tried again: then a copy of it must be
-  // put_back(). Never sent, or circuits open: its route pauses.
+  // A job that has begun has ended in this way; none: all circuits were open, so that it waits
+  // again, and nothing is counted. Returns its next state if it is to be tried again: then a copy
+  // of it must be put_back(). If it was never sent, or circuits were open, its route pauses.
   std::optional<jobs::Progress> end(const Request& job, jobs::Cause how, TimePoint now);
   void put_back(Request& again, const jobs::Progress& progress);
-  // A pulled job for which no retry budget is left.
+  // Puts off a pulled job for which no retry budget is left.
   void put_off(Request& job, TimePoint now);
-  // A pulled job that got no slot: its route rests.
+  // Returns a pulled job that got no slot: its route pauses.
   void give_back(Request& job, jobs::NoSlot how, TimePoint now);
 
-  // So far; the waits of those that wait now included.
+  // So far; includes the waits of jobs that wait now.
   JobsSummary summary(TimePoint now) const;
   std::size_t pending() const { return pending_.size(); }  // not ended
   std::uint64_t done() const { return summary_.done; }
@@ -108,11 +108,11 @@ class JobsModel {
   std::map<std::string, Route> routes_;  // by name
   jobs::Rotor rotor_;
   std::map<jobs::Lane, Waiting> waiting_;
-  std::map<std::pair<jobs::WallTime, std::uint64_t>, Request*> expiring_;  // of those that wait
-  std::map<std::uint64_t, TimePoint> pending_;  // when they were accepted, by number
+  std::map<std::pair<jobs::WallTime, std::uint64_t>, Request*> expiring_;  // of waiting jobs
+  std::map<std::uint64_t, TimePoint> pending_;  // time of acceptance, by number
   std::map<std::uint8_t, Rank> ranks_;
   std::uint64_t numbers_ = 0;
-  TimePoint lanes_at_{};  // when the rotor is told of lanes again
+  TimePoint lanes_at_{};  // when the rotor gets the lanes again
   TimePoint begin_;
   JobsSummary summary_;
 };

@@ -1,6 +1,6 @@
-// The event loop of the modelled proxy: one request after the other, in the order of arrival, and
-// between them a timer every 10 ms, which looks for how long the oldest one has waited. The proxy's
-// own measure turns that into the lag signal.
+// The event loop of the modelled proxy: it handles one request after the other in order of arrival,
+// and in between a timer every 10 ms, which samples how long the oldest one has waited. The proxy's
+// own code turns that into the lag signal.
 #pragma once
 
 #include <deque>
@@ -14,20 +14,20 @@ namespace spillway::simulate {
 
 class LoopModel {
  public:
-  // `request`: what a request takes of the loop's time; zero: no time, and no lag. A refusal takes
-  // half of it.
+  // `request`: the loop's time for a request; zero: no time, and no lag. A refusal takes half of
+  // it.
   explicit LoopModel(Duration request) : request_(request) {}
 
   bool takes_time() const { return request_ > Duration{0}; }
   bool is_idle() const { return !is_busy_; }
 
   void add(Request& request, TimePoint now) { waiting_.push_back({&request, now}); }
-  // The timer is due. A timer that has not fired yet is not set again.
+  // The timer is due. If it has not fired yet, it is not set again.
   void timer_due(TimePoint now) {
     if (!timer_due_) timer_due_ = now;
   }
 
-  // The next request for the idle loop, after the timer; nullptr: nothing to do.
+  // The next request for the idle loop, after the timer; nullptr: none.
   Request* take(TimePoint now) {
     if (timer_due_) fire(now);
     if (waiting_.empty()) return nullptr;
@@ -35,7 +35,7 @@ class LoopModel {
     waiting_.pop_front();
     return next;
   }
-  // The request was taken on or refused: returns the time during which the loop is busy with it.
+  // The request was accepted or refused: returns the time for which it keeps the loop busy.
   Duration work(bool was_refused) {
     is_busy_ = true;
     const Duration time = was_refused ? request_ / 2 : request_;
@@ -44,7 +44,7 @@ class LoopModel {
   }
   void done() { is_busy_ = false; }
 
-  // As a worker publishes it, whose loop stands still meanwhile.
+  // As a worker publishes it: unchanged while its loop is blocked.
   std::optional<Duration> lag() const { return published_; }
   double use() const { return use_.value(); }
 

@@ -88,7 +88,7 @@ ProxyModel::Admission ProxyModel::arrive(Request& request, TimePoint now) {
 dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verdict,
                                      TimePoint now) const {
   const Classification& classification = classification_of(request);
-  // A visitor that was let in may be of another class than its route, and has that class's
+  // A visitor that was let in may have another class than its route, and then has that class's
   // deadline.
   const config::TrafficClass& its_class = scenario_.config.classes[index(request.traffic_class)];
   const std::optional<Milliseconds>& of_route = classification.routes_deadline;
@@ -124,8 +124,8 @@ dispatch::Terms ProxyModel::terms_of(const Request& request, const Verdict& verd
   return terms;
 }
 
-// The plan's verdict. A degraded request is answered from the cache or by the fallback, or becomes
-// cheaper (skip_downstream).
+// Applies the plan's verdict. A degraded request is answered from the cache or by the fallback, or
+// becomes cheaper (skip_downstream).
 Verdict ProxyModel::decide(Request& request, TimePoint now) {
   const overload::AdmissionRequest asking{classification_of(request).route, request.traffic_class,
                                           request.demand.tenant_id,
@@ -160,7 +160,7 @@ ProxyModel::Admission ProxyModel::refuse(Request& request, Duration retry_after,
   return {Entry::forward, Duration{0}, nullptr, instead == DegradedAnswer::none};
 }
 
-// With a Retry-After of at least that; what is deferred does not return.
+// With a Retry-After of at least `least`; deferred requests do not return.
 ProxyModel::Admission ProxyModel::refuse(Request& request, Reason reason, Milliseconds least,
                                          TimePoint now) {
   const bool is_deferred = is_deferred_for(scenario_, request, reason);
@@ -202,7 +202,7 @@ void ProxyModel::answered(Request& request, TimePoint now) {
   if (!request.fails && !request.degraded) learn_times(request, now);
 }
 
-// Nothing is modelled of paths: all have the same.
+// Paths are not modelled: all requests have the same.
 void ProxyModel::record_result(const Request& request, bool failed) {
   if (request.as_job) return;  // as in the proxy
   using Kind = overload::SourceKind;
@@ -360,7 +360,7 @@ std::optional<overload::Transition> ProxyModel::tick(TimePoint now, const EventL
   return result.transition;
 }
 
-// As Gate::limit().
+// The same as Gate::limit().
 void ProxyModel::follow_servers(TimePoint now) {
   if (servers_ == nullptr) return;
   const std::uint32_t all = controller_.limit();
@@ -371,7 +371,7 @@ void ProxyModel::follow_servers(TimePoint now) {
     scheduler_.share_slots(slots, 0, dispatch::Scheduler::Reserved::kept);
 }
 
-// Nothing is booked in shadow mode, where no client is told.
+// Nothing is booked in shadow mode, where no client gets a Retry-After.
 Duration ProxyModel::book_return(const Request& request, Reason reason, Milliseconds least,
                                  TimePoint now) {
   if (is_shadow() || is_callers_own(reason) || reason == Reason::deadline_expired) return least;

@@ -30,7 +30,7 @@ namespace spillway::simulate {
 
 class ProxyModel {
  public:
-  // Keeps a reference. `servers`: several, whose rotation the slots follow; else null.
+  // Keeps references. `servers`: if there are several, the slots follow their rotation; else null.
   explicit ProxyModel(const Scenario& scenario, ServersModel* servers = nullptr);
   ProxyModel(const ProxyModel&) = delete;
   ProxyModel& operator=(const ProxyModel&) = delete;
@@ -41,7 +41,7 @@ class ProxyModel {
     wait,
     refused,
     answered,  // by its route's cache or fallback
-    deferred,  // is not refused, but to become a job
+    deferred,  // not refused: becomes a job
   };
   struct Admission {
     Entry entry = Entry::refused;
@@ -51,33 +51,33 @@ class ProxyModel {
   };
   // Decides, then asks the gate for a slot.
   Admission arrive(Request& request, TimePoint now);
-  // A job asks for a slot: one that no request wants, or one as requests of its class get it.
+  // A job requests a slot: a spare one, or, with a class, one as requests of its class do.
   Admission enter_job(Request& job, TimePoint now);
-  // One that was refused as a request of its class: start, wait, or refused.
+  // For a job refused as a request of its class: returns start, wait, or refused.
   Entry wait_for_spare_slot(Request& job, TimePoint now);
   // The request has a slot and is sent to the backend.
   void start(Request& request, TimePoint now);
-  // It has a slot and is not sent.
+  // It has a slot and is not sent after all.
   void return_slot(Request& request, TimePoint now);
   // The backend answered, perhaps with an error, and the client is still there.
   void answered(Request& request, TimePoint now);
   // The backend gave no answer: no connection, or none in time.
   void failed(const Request& request) { record_result(request, true); }
-  // There was none in time; true: the request has a slot, which is to be kept while the backend is
-  // at work on it.
+  // No answer came in time; true: the request has a slot, which must be kept while the backend is
+  // working on it.
   bool outlast(Request& request, TimePoint now) {
     if (!request.as_job) signals_.record_timeout();
     leave_flight(request, now);
     return request.passage.has_slot;
   }
-  // Whether a stored answer takes the place of that; the request is then degraded and answered.
+  // Whether a stored answer replaces the error; the request is then degraded and answered.
   bool answers_error(Request& request, TimePoint now);
-  // The backend answered, or its answer is no longer waited for. Idempotent.
+  // The backend answered, or its answer is no longer awaited. Idempotent.
   void end(Request& request, TimePoint now);
-  // The client left, and the backend is at work on the request, which keeps its slot until end():
-  // to be called by then at the latest.
+  // The client left, and the backend is working on the request, which keeps its slot until end();
+  // returns the latest time for that call.
   TimePoint abandon(Request& request, TimePoint now);
-  // By then the backend was still at work on it.
+  // At that time the backend was still working on it.
   void end_unanswered(Request& request, TimePoint now);
   // The backend answered a request whose client had left.
   void end_abandoned(Request& request, TimePoint now);
@@ -90,18 +90,18 @@ class ProxyModel {
   // The next request to start(), after an end, cancel or expiry; nullptr: no more.
   Request* next(TimePoint now);
 
-  // Shadow mode: the class of the next request that enforcing would have let wait in vain; nullopt:
-  // no more.
+  // Shadow mode: the class of the next request that would have waited in vain under enforcement;
+  // nullopt: no more.
   std::optional<ClassId> next_ghost_lost();
 
   // A worker's sweep, every 50 ms.
   void sweep(TimePoint now);
-  // Of the workers, see overload::TickInput.
+  // Measurements of the workers, see overload::TickInput.
   struct EventLoop {
     std::optional<Duration> lag{};
     double use = 0;
   };
-  // Every tick of the configuration. The proxy's wall clock is `ahead` of the others'.
+  // Call every tick of the configuration. The proxy's wall clock is `ahead` of the others'.
   std::optional<overload::Transition> tick(TimePoint now, const EventLoop& loop,
                                            Duration ahead = Duration{0});
 
@@ -112,7 +112,7 @@ class ProxyModel {
   // Queued requests; 0 in shadow mode, where they are in the backend as well.
   std::uint32_t queued() const { return is_shadow() ? 0 : scheduler_.queued(); }
   std::uint32_t queued(ClassId id) const { return is_shadow() ? 0 : scheduler_.queued(id); }
-  // Requests refused for want of room since the last call.
+  // Requests refused for lack of room since the last call.
   std::uint64_t take_refused() { return std::exchange(returns_.refused, 0); }
 
  private:
@@ -134,7 +134,7 @@ class ProxyModel {
   static void answer_from_store(Request& request, bool degraded);
   static void answer_by_fallback(Request& request);
   overload::AtHand at_hand(const Request& request, TimePoint now) const;
-  // What takes the place of its refusal.
+  // The answer in place of its refusal.
   overload::DegradedAnswer answer_for_refusal(const Request& request, TimePoint now) const;
   void prefer_free_answer(const Request& request, overload::Verdict& verdict, TimePoint now);
   void degrade(Request& request, overload::DegradedAnswer answer) const;
@@ -152,12 +152,12 @@ class ProxyModel {
   void learn_times(const Request& request, TimePoint now);
   Milliseconds retry_after(const Request& request);
 
-  // Of refused requests.
+  // The return times of refused requests.
   struct Returns {
     overload::RetryBooking booking;
     std::uint64_t refused = 0;  // take_refused()
   };
-  // What is learned of routes.
+  // Values learned about routes.
   struct RouteTimes {
     dispatch::RouteCost cost;
     dispatch::RouteLatency latency;

@@ -1,4 +1,4 @@
-// Degraded answers: what is stored or prepared, and work that is skipped.
+// Degraded answers: stored or prepared ones, and work that is skipped.
 #include "simulate/model/proxy_model.hpp"
 
 namespace spillway::simulate {
@@ -37,8 +37,8 @@ DegradedAnswer ProxyModel::answer_for_refusal(const Request& request, TimePoint 
   return overload::answer_for_refusal(*degrading, at_hand(request, now));
 }
 
-// What costs the upstream nothing goes before every refusal, also of a tenant above its share or a
-// class whose budget is spent.
+// An answer that costs the upstream nothing takes precedence over every refusal, also for a tenant
+// above its share or a class whose budget is spent.
 void ProxyModel::prefer_free_answer(const Request& request, Verdict& verdict, TimePoint now) {
   const overload::AdmissionPlan& plan = *controller_.plan();
   const config::Rule& rule = plan.rule(classification_of(request).route, request.traffic_class);

@@ -30,7 +30,7 @@ ProxyModel::Admission ProxyModel::enter_job(Request& job, TimePoint now) {
     job.passage.may_wait_for_spare_slot = true;
     terms = terms_of(job, verdict, now);
     terms.tenant_weight = 1;
-    terms.deadline = terms.answer_by = kNever;  // those of its client's wait
+    terms.deadline = terms.answer_by = kNever;  // these limit its client's wait only
   } else {
     terms = spare_terms(route);
   }

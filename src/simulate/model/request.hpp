@@ -19,10 +19,10 @@
 
 namespace spillway::simulate {
 
-// What its client asks, which a retry asks again.
+// The client's request, which a retry repeats.
 struct Demand {
-  std::uint32_t clients = 0;  // which of the scenario's
-  std::uint32_t tenant = 0;   // which of theirs
+  std::uint32_t clients = 0;  // index in the scenario's clients
+  std::uint32_t tenant = 0;   // index among their tenants
   TenantId tenant_id{};
   std::uint64_t address = 0;  // of its client, hashed
   std::uint32_t key = 0;      // of its answer in its route's cache; 0: none
@@ -31,7 +31,7 @@ struct Demand {
   std::uint32_t attempt = 1;  // 2: the first retry
 };
 
-// ProxyModel: what it holds for a request, at the gate and from there on.
+// Used by ProxyModel: what a request holds, at the gate and from there on.
 struct Passage {
   overload::Token token;  // of its class's budget, until it is sent to the backend
   bool has_slot = false;  // of the gate
@@ -42,7 +42,7 @@ struct Passage {
   bool may_wait_for_spare_slot = false;  // a job with a class: it was not refused by a rule
 };
 
-// ServersModel: its attempts at servers.
+// Used by ServersModel: its attempts at servers.
 struct RequestCall {
   std::uint32_t server = 0;  // of the last one
   resilience::ServerSearch search;
@@ -54,25 +54,25 @@ struct RequestCall {
   std::uint32_t retries = 0, pauses = 0;
 };
 
-// JobsModel: what a deferred request is besides.
+// Used by JobsModel: the additional state of a deferred request.
 struct DeferredJob {
   std::uint64_t number = 0;  // in the order of acceptance
   jobs::Lane lane{};
   jobs::WallTime expires{};
   jobs::Progress progress{};
-  TimePoint waits_until{};  // for a spare slot, with a class
+  TimePoint waits_until{};  // for a spare slot, if it has a class
 };
 
 enum class AnsweredBy : std::uint8_t { backend, fallback, cache };
 
 struct Request : dispatch::Waiter {
   Demand demand;
-  double work = 0;  // what it costs the backend: less than demanded if degraded, or with an error
+  double work = 0;  // its cost at the backend: lower than demanded if degraded or failing
   TimePoint came{};
   bool client_waits = false;
-  bool in_loop = false;    // not yet seen by the proxy, whose event loop is busy
+  bool in_loop = false;    // not yet handled by the proxy, whose event loop is busy
   bool is_sent = false;    // to the backend, at least once
-  bool timed_out = false;  // answered by the proxy, while the backend is still at it
+  bool timed_out = false;  // answered by the proxy, while the backend still works on it
   bool degraded = false;
   AnsweredBy answered_by = AnsweredBy::backend;
   Passage passage;
@@ -81,11 +81,11 @@ struct Request : dispatch::Waiter {
   bool fails = false;                 // its answer will be an error
   TimePoint begun{};                  // its service began
   std::optional<DeferredJob> as_job;  // deferred, and forwarded now; its client has its answer
-  Request* visitor = nullptr;         // of a page: what its visitor's pages are made of
-  std::uint64_t visit = 0;            // of that: the visitor's number
+  Request* visitor = nullptr;         // of a page: the request its visitor's pages are made from
+  std::uint64_t visit = 0;            // of that request: the visitor's number
   std::uint64_t use = 0;  // of the object, counted by the pool: events of former uses are void
 
-  // A job that failed at the backend before.
+  // Whether it is a job that has failed at the backend before.
   bool is_retried_job() const { return as_job && as_job->progress.attempts > 0; }
 };
 

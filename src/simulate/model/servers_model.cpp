@@ -80,7 +80,7 @@ resilience::Rotation ServersModel::rotation(TimePoint now) {
   return resilience::Rotation::of(all_, ejections_.ejected(now), on_trial_);
 }
 
-// As Servers::counted().
+// The same as Servers::counted().
 resilience::InFlight ServersModel::counted(std::size_t server, std::uint32_t slots) const {
   resilience::InFlight its = in_flight_.of(server);
   if (settings_.overload.mode == config::Mode::shadow)

@@ -1,6 +1,6 @@
-// The proxy's part in front of several servers: which one a request is sent to, and what failures
-// make of that. The proxy's own load balancing, outlier ejection, circuit breakers, retry budget
-// and rule for a further attempt, called in the same order, on a virtual clock. One worker.
+// The proxy's handling of several servers: which one a request is sent to, and the effects of
+// failures. Uses the proxy's own load balancing, outlier ejection, circuit breakers, retry budget
+// and rule for a further attempt, in the same order, on a virtual clock. One worker.
 #pragma once
 
 #include <cstddef>
@@ -34,29 +34,29 @@ class ServersModel {
   // A request begins, before its first attempt.
   void begin(TimePoint now) { budget_.on_request(now); }
 
-  // One attempt: chooses servers until one accepts the connection; request.call tells which.
+  // One attempt: tries servers until one accepts the connection; request.call tells which.
   enum class Connected : std::uint8_t { yes, refused, circuits_open };
   using Accepts = std::function<bool(std::size_t server)>;
   Connected connect(Request& request, const Accepts& accepts, TimePoint now);
-  // The same without any of this: each server in turn, whatever became of the last request.
+  // The same without any of this: each server in turn, whatever the result of earlier requests.
   Connected connect_in_turn(Request& request, const Accepts& accepts);
-  // Whether an attempt that was refused is followed by another, and after which pause; nullopt:
-  // the request has failed.
+  // Whether a refused attempt is followed by another, and after which pause; nullopt: the request
+  // has failed.
   std::optional<Duration> retry(Request& request, TimePoint due, TimePoint now);
-  // Whether a job that has failed may be sent again; and that such a one succeeded, or was not
+  // Whether a failed job may be sent again; and, below, that such a retry succeeded or was not
   // sent.
   bool try_job_retry(TimePoint now);
   void give_back_retry(TimePoint now) { budget_.give_back(now); }
-  // How the call of a connected request ended. Once for each.
+  // How the call of a connected request ended. Call it once for each.
   void end(Request& request, resilience::CallResult result, TimePoint now);
-  // Whether a request that timed out keeps its slot, as UpstreamCall::abandon() has it; then until
-  // end_abandoned(), which may be called of any request.
+  // Whether a request that timed out keeps its slot, as in UpstreamCall::abandon(); if so, until
+  // end_abandoned(), which may be called for any request.
   bool linger(Request& request, TimePoint now);
-  // The same of one whose client has left, and which keeps its slot.
+  // The same for one whose client has left, and which keeps its slot.
   void keep(Request& request);
   void end_abandoned(Request& request);
 
-  // So many slots are divided among the servers from now on; before that none lacks room.
+  // Divides this number of slots among the servers from now on; before that none lacks room.
   void divide(std::uint32_t slots) { slots_ = slots; }
   void share(std::span<const double> weights) { shares_.set(weights); }
   std::span<const overload::ServerTick> ticks(TimePoint now);
@@ -81,7 +81,7 @@ class ServersModel {
   Random random_;
   resilience::Ejections ejections_;
   bool ejects_;
-  std::deque<resilience::CircuitBreaker> breakers_;  // by server; empty: there are none
+  std::deque<resilience::CircuitBreaker> breakers_;  // by server; empty: none
   resilience::RetryBudget budget_;
   resilience::InFlightCounts in_flight_;
   resilience::ServerShares shares_;

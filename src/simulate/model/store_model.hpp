@@ -1,9 +1,9 @@
-// The response caches of the routes: what is stored, by key, and whether it answers. Freshness and
-// permitted staleness are those that the proxy's rules give a plain 200 without Cache-Control.
+// The response caches of the routes: the stored answers, by key, and whether they are used.
+// Freshness and staleness are those that the proxy's rules give a plain 200 without Cache-Control.
 //
-// It has these parts of a cache: answers that are fresh, stale ones under overload and in place of
-// errors. It has not: eviction (all fits), single flights (each miss asks for itself), refreshes in
-// the background.
+// Modelled: fresh answers, stale answers under overload and in place of errors. Not modelled:
+// eviction (everything fits), single flights (each miss is sent), refreshes in the
+// background.
 #pragma once
 
 #include <chrono>
@@ -41,7 +41,7 @@ class StoreModel {
     if (store.is_on && key != 0) store.stored[key] = now;
   }
 
-  // Whether a stored answer is given in any state, before anything is decided.
+  // Whether a stored answer is used in any state, before any decision.
   bool answers(RouteId route, std::uint32_t key, TimePoint now) const {
     const Store& store = stores_[index(route)];
     const auto age = age_of(store, key, now);
@@ -51,13 +51,13 @@ class StoreModel {
         .may_serve_stale = age && *age < store.validity.lifetime + store.validity.stale_for};
     return cache::serving({}, facts) == cache::Serving::fresh;
   }
-  // Whether one may be given to a request that a rule degrades.
+  // Whether one may be used for a request that a rule degrades.
   bool answers_degraded(RouteId route, std::uint32_t key, TimePoint now) const {
     const Store& store = stores_[index(route)];
     const auto age = age_of(store, key, now);
     return age && *age < store.validity.lifetime + store.validity.stale_for;
   }
-  // Whether one may take the place of the upstream's failure.
+  // Whether one may replace a failure of the upstream.
   bool answers_error(RouteId route, std::uint32_t key, TimePoint now) const {
     const Store& store = stores_[index(route)];
     const auto age = age_of(store, key, now);
@@ -66,13 +66,13 @@ class StoreModel {
   }
 
  private:
-  // A configured ttl does not depend on the day.
+  // The result for a configured ttl does not depend on the date.
   static constexpr std::chrono::sys_seconds kAnyDay{std::chrono::seconds(1'700'000'000)};
 
   struct Store {
     bool is_on = false, serves_fresh = false, stale_if_error = false;
     cache::Validity validity;
-    std::unordered_map<std::uint32_t, TimePoint> stored;  // when, by key
+    std::unordered_map<std::uint32_t, TimePoint> stored;  // time of storing, by key
   };
 
   static std::optional<Duration> age_of(const Store& store, std::uint32_t key, TimePoint now) {

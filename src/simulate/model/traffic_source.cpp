@@ -7,7 +7,7 @@
 namespace spillway::simulate {
 
 Random random_stream(std::uint64_t seed, Draws draws, std::uint64_t number) {
-  // Neighbouring seeds of SplitMix64 are the same sequence shifted; its outputs are not.
+  // Neighbouring seeds of SplitMix64 give shifted copies of one sequence; its outputs do not.
   const std::uint64_t spread = Random(seed).next();
   return Random(Random(spread ^ (number << 8 | index(draws))).next());
 }

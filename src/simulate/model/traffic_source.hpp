@@ -1,6 +1,6 @@
 // The arrival process of one kind of clients, and the work of each request.
 //
-// Has random streams of its own, so that arrivals do not depend on outcomes: they are the same with
+// Uses separate random streams, so that arrivals do not depend on outcomes: they are the same with
 // and without shedding.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace spillway::simulate {
 
-// The uses of randomness in a run; each has a stream of its own.
+// The uses of randomness in a run; each has its own stream.
 enum class Draws : std::uint8_t {
   arrivals,
   work,
@@ -37,15 +37,15 @@ class TrafficSource {
     double at;  // seconds since the beginning of the run
     std::uint32_t tenant;
     double work;        // seconds
-    std::uint32_t key;  // from 1; 0: its answer is like no other
+    std::uint32_t key;  // from 1; 0: its answer is unique
   };
 
-  // `number` of the scenario's clients. Keeps a reference to the scenario.
+  // `number`: index in the scenario's clients. Keeps a reference to the scenario.
   TrafficSource(const Scenario& scenario, std::uint32_t number);
 
-  // The next arrival; nullopt: no more. A Poisson process with a rate that may change: candidates
-  // at the highest rate, thinned (Lewis, Shedler, "Simulation of nonhomogeneous Poisson processes
-  // by thinning", Naval Research Logistics Quarterly, 1979).
+  // The next arrival; nullopt: no more. A Poisson process with a variable rate: candidates at the
+  // highest rate are thinned (Lewis, Shedler, "Simulation of nonhomogeneous Poisson processes by
+  // thinning", Naval Research Logistics Quarterly, 1979).
   std::optional<Arrival> next();
   // The work of a request whose arrival is known: seconds.
   double draw_work();
@@ -57,7 +57,7 @@ class TrafficSource {
   const Clients& clients_;
   const Backend& backend_;
   Random arrivals_, work_, keys_;
-  std::vector<double> up_to_key_;  // sums of the keys' weights
+  std::vector<double> up_to_key_;  // cumulative weights of the keys
   double at_;
   double until_;
   double peak_;  // requests per second

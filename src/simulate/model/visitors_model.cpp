@@ -14,9 +14,9 @@ namespace {
 using waiting::TicketState;
 using waiting::WaitingRoom;
 
-// A person whose page did not come tries again after this, or later if the refusal asks for it.
+// A person whose page did not come tries again after this time, or later if the refusal says so.
 constexpr Duration kRetry = std::chrono::seconds(3);
-// As the entrance: a younger pass is not looked up.
+// As at the entrance: a younger pass is not looked up.
 constexpr auto kLookUpAfter = waiting::kRenewAfter;
 // In tokens, times count from 1970.
 constexpr waiting::Time kEpoch{std::chrono::hours(490'000)};
@@ -115,7 +115,7 @@ VisitorsModel::Step VisitorsModel::go_in(Visitor& visitor, const Request& patter
   return ask_for_page(pattern, now);
 }
 
-// The first contact.
+// The first contact of a visitor.
 VisitorsModel::Step VisitorsModel::come(const Request& pattern, TimePoint now) {
   Visitor& visitor = visitor_of(pattern);
   Room* const room = room_of(pattern);
@@ -133,7 +133,7 @@ VisitorsModel::Step VisitorsModel::come(const Request& pattern, TimePoint now) {
   return rest(room->settings.page.poll.min, now);
 }
 
-// The second one.
+// The second contact.
 VisitorsModel::Step VisitorsModel::join(const Request& pattern, TimePoint now) {
   Visitor& visitor = visitor_of(pattern);
   Room& room = *room_of(pattern);

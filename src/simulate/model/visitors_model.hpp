@@ -1,5 +1,5 @@
-// Visitors: people who look at several pages one after the other, and wait for their turn where
-// their route has a waiting room. The room is the proxy's own (waiting/), on virtual time.
+// Visitors: people who look at several pages one after the other, and wait for their turn if their
+// route has a waiting room. The room is the proxy's own (waiting/), on virtual time.
 #pragma once
 
 #include <cstddef>
@@ -30,21 +30,21 @@ class VisitorsModel {
     return scenario_.clients[request.demand.clients].visit.has_value();
   }
 
-  // A visitor has come, and is to act. `pattern` is what its pages are made of; it stays the
-  // model's until its visitor is gone.
+  // A visitor has come and is to act. `pattern` is the request that its pages are made from; the
+  // model owns it until the visitor has left.
   void arrive(Request& pattern, TimePoint now);
 
   enum class Does : std::uint8_t { rests, asks_for_page, is_gone };
   struct Step {
     Does does = Does::is_gone;
-    TimePoint again{};                     // `rests`: when it is to act again
-    std::optional<ClassId> traffic_class;  // `asks_for_page`, with a pass: of those let in
+    TimePoint again{};                     // `rests`: when it will act again
+    std::optional<ClassId> traffic_class;  // `asks_for_page` with a pass: the class of the pass
   };
   Step act(const Request& pattern, TimePoint now);
-  // The page it asked for: an answer, or none and perhaps a Retry-After. Never asks_for_page.
+  // The result of its page: an answer, or none and perhaps a Retry-After. Never asks_for_page.
   Step page_ended(const Request& pattern, bool is_served, Duration retry_after, TimePoint now);
 
-  // As the proxy's control thread does it.
+  // Does the work of the proxy's control thread.
   void tick(waiting::EntryPace::Health health, TimePoint now);
   void end_second(Second& second);
   VisitorsSummary summary() const;
@@ -53,15 +53,15 @@ class VisitorsModel {
   enum class Stage : std::uint8_t { outside, stamped, in_line, called, inside, away };
   struct Visitor {
     Stage stage = Stage::outside;
-    bool is_ghost = false;    // not heard of again once it has a ticket
-    bool is_no_show = false;  // goes on asking, and never comes when it is called
-    bool has_told = false;    // an estimate
+    bool is_ghost = false;    // never returns after getting a ticket
+    bool is_no_show = false;  // keeps polling, and never comes when called
+    bool has_told = false;    // it was told an estimate
     std::uint32_t pages = 0;  // seen
     std::uint32_t generation = 0;
     TimePoint came{};
-    TimePoint content{};  // it last got what it wanted, or came
+    TimePoint content{};  // when it last got what it wanted, or came
     waiting::Time issued{};
-    waiting::Time earliest{}, latest{};  // of its call, as it was told first
+    waiting::Time earliest{}, latest{};  // of its call, as first told
   };
   // Clients of one tier.
   struct TierWaits {
@@ -101,8 +101,8 @@ class VisitorsModel {
   bool has_tiers_ = false;
   std::map<RouteId, std::unique_ptr<Room>> rooms_;
   std::vector<Room*> rooms_of_clients_;  // null: their route has none
-  std::vector<Random> people_;           // by clients: what they are like
-  Random random_;                        // what they do
+  std::vector<Random> people_;           // by clients: their properties
+  Random random_;                        // their actions
   std::deque<Visitor> visitors_;
   VisitorsSummary summary_;
   std::vector<double> waits_;               // seconds, of those who waited and came in
@@ -111,7 +111,7 @@ class VisitorsModel {
   struct {
     double share = 0;  // sum of the shares of sessions in use
     std::size_t ticks = 0;
-  } use_;  // while a visitor waited
+  } use_;  // while any visitor waited
 };
 
 // Whether visitors of the scenario go through a waiting room.

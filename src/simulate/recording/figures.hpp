@@ -1,4 +1,4 @@
-// Numbers as text for people, equal on every machine (no locale, fixed digits).
+// Numbers as text for people, identical on every machine (no locale, fixed digits).
 //
 // A value that is not finite or was not measured is "-".
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace spillway::simulate {
 
-// With that many digits after the point; no "-0".
+// With this number of digits after the decimal point; no "-0".
 std::string fixed(double value, int digits);
 
 // A latency in seconds as "0.42 ms", "4.2 ms", "123 ms", "1.23 s", "12.3 s" or "123 s"; "-" for 0

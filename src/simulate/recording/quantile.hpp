@@ -1,4 +1,4 @@
-// Quantiles of what a simulation has measured.
+// Quantiles of a simulation's measurements.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace spillway::simulate {
 
-// The smallest value that at least a share q of them do not exceed; zero when there are none.
+// The smallest value that at least a share q of them do not exceed; zero if there are none.
 // Reorders them.
 inline double quantile(std::vector<double>& values, double q) {
   if (values.empty()) return 0;

@@ -11,21 +11,21 @@
 
 namespace spillway::simulate {
 
-// Requests by class, counted in the second in which they arrived unless said otherwise. A retry is
-// a request of its own.
+// Requests by class, counted in the second in which they arrived unless said otherwise. A retry
+// counts as a separate request.
 struct ClassCounts {
   std::uint64_t offered = 0;
-  std::uint64_t admitted = 0;    // sent to the backend, in the second in which that happened
+  std::uint64_t admitted = 0;    // sent to the backend, in the second of the sending
   std::uint64_t degraded = 0;    // of those served: answered with less than asked for
   std::uint64_t denied = 0;      // refused on arrival, by rule or by the gate; dropped ones too
   std::uint64_t would_deny = 0;  // shadow mode: denied or expired if it were enforced
   std::uint64_t expired = 0;     // left the queue without a slot: timed out, evicted
   std::uint64_t left = 0;        // of those expired: the client left the queue
   std::uint64_t told_late = 0;   // of those expired: refused after more than 5 ms in the queue
-  std::uint64_t failed = 0;      // answered with an error: the backend's, or it could not be asked
-  std::uint64_t served = 0;      // answered before the client gave up; when answered
+  std::uint64_t failed = 0;      // answered with an error: the backend's, or it was unreachable
+  std::uint64_t served = 0;      // answered before the client gave up; in the second of the answer
   std::uint64_t cached = 0;      // of those served: from a route's cache
-  std::uint64_t late = 0;      // answered by the backend to a client that had given up; wasted work
+  std::uint64_t late = 0;      // answered by the backend after the client had given up; wasted work
   std::uint64_t deferred = 0;  // became a job; answered 202
 };
 
@@ -40,17 +40,17 @@ struct Second {
   State state = State::normal;
   Reason reason = Reason::none;
   std::uint32_t queued = 0;   // at the end of the second, all classes
-  std::uint32_t running = 0;  // likewise, in the backend
+  std::uint32_t running = 0;  // at the end of the second, in the backend
   double p95 = 0;             // seconds from arrival to answer, of requests served in this second
   std::uint32_t limit = 0;    // of the gate, at the end of the second
-  bool is_limit_at_max = false;  // likewise; Controller
+  bool is_limit_at_max = false;  // Controller::is_limit_at_max(), at the end of the second
   WorkDone work;                 // of the backend, since the beginning
   std::vector<ClassCounts> classes;
   std::vector<std::uint32_t> class_queued;  // at the end of the second
-  std::uint64_t jobs_pending = 0;           // likewise: deferred, and neither done nor given up
-  std::uint64_t jobs_done = 0;              // of them, since the beginning
+  std::uint64_t jobs_pending = 0;           // at the end of the second: neither done nor given up
+  std::uint64_t jobs_done = 0;              // of these, since the beginning
   std::uint64_t visitors_waiting = 0;       // at the end of the second, with a ticket
-  std::uint64_t visitors_inside = 0;        // likewise
+  std::uint64_t visitors_inside = 0;        // at the end of the second
   std::uint64_t polls = 0;                  // of those who wait, in this second
 };
 
@@ -81,7 +81,7 @@ struct TenantSummary {
 // pending.
 struct JobsSummary {
   std::uint64_t deferred = 0;
-  std::uint64_t not_kept = 0;  // refused, as many waited as may
+  std::uint64_t not_kept = 0;  // refused because their route had its maximum waiting
   std::uint64_t done = 0;
   std::uint64_t dead = 0;     // failed for good
   std::uint64_t expired = 0;  // their time to live was over
@@ -110,8 +110,8 @@ struct TierSummary {
 
 // Visitors who have left, by the reason.
 struct Departures {
-  std::uint64_t turned_away = 0;  // told at the door that there is no place
-  std::uint64_t ghosts = 0;       // not heard of again
+  std::uint64_t turned_away = 0;  // told on arrival that there is no place
+  std::uint64_t ghosts = 0;       // never returned
   std::uint64_t gave_up_in_line = 0;
   std::uint64_t lost_place = 0;      // their ticket ended
   std::uint64_t sent_out = 0;        // their session ended before they were done
@@ -122,23 +122,23 @@ struct Departures {
 // The visitors of the whole run, the warm-up included.
 struct VisitorsSummary {
   bool has_room = false;   // some go through a waiting room
-  std::uint64_t came = 0;  // each has left at last, or is still there
+  std::uint64_t came = 0;  // each has left by the end, or is still there
   Departures left;
   std::uint64_t entered = 0;
   std::uint64_t waiting = 0;  // at the end, with a ticket
-  std::uint64_t inside = 0;   // likewise
+  std::uint64_t inside = 0;   // at the end
   std::uint64_t most_waiting = 0;
   std::uint64_t most_sessions = 0;  // as the waiting room counts them
   double use = 0;                   // mean share of the sessions in use, while a visitor waited
   Waits waits;
   std::uint64_t polls = 0;
   std::uint64_t most_polls = 0;    // in a second
-  std::uint64_t told = 0;          // of those called: told an estimate before
+  std::uint64_t told = 0;          // of those called: had been told an estimate
   std::uint64_t within = 0;        // and called within that range
   std::vector<TierSummary> tiers;  // only if clients have one
 };
 
-// The modelled backend at full strength, and what its clients plan to ask of it.
+// The modelled backend at full strength, and the load that its clients offer by plan.
 struct Size {
   std::uint32_t slots = 0;
   double service = 0;   // mean seconds, before tail and relative costs
@@ -154,7 +154,7 @@ struct Recording {
   std::uint64_t seed = 1;
   bool shedding = true;
   double warm_up = 0;  // seconds that the summary leaves out
-  double goodput = 0;  // served / what the backend could have, over the run after the warm-up
+  double goodput = 0;  // useful / available work of the backend, over the run after the warm-up
   double wasted =
       0;  // share of the backend's work done for clients that had given up, or for errors
   std::uint32_t max_queued = 0;
@@ -163,9 +163,9 @@ struct Recording {
   std::vector<Second> seconds;
   std::vector<StateChange> changes;
   std::vector<ClassSummary> classes;        // highest first
-  std::vector<TenantSummary> tenants;       // only of scenarios that name tenants
-  std::optional<JobsSummary> jobs;          // only of runs in which requests can be deferred
-  std::optional<VisitorsSummary> visitors;  // only of runs with visitors
+  std::vector<TenantSummary> tenants;       // only for scenarios that name tenants
+  std::optional<JobsSummary> jobs;          // only for runs in which requests can be deferred
+  std::optional<VisitorsSummary> visitors;  // only for runs with visitors
 };
 
 }  // namespace spillway::simulate

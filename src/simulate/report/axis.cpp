@@ -22,7 +22,7 @@ double round_step(double range, int parts) {
   return 10 * power;
 }
 
-// At most three digits after the point, no zeros at their end.
+// At most three digits after the decimal point, without trailing zeros.
 std::string trimmed(double value) {
   std::string text = fixed(value, 3);
   if (text.find('.') == std::string::npos) return text;

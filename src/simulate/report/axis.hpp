@@ -19,11 +19,11 @@ class Axis {
   // replaced by a finite one, so that every position is finite.
   Axis(const Span& values, double begin, double end);
 
-  // Clamped to the axis; NaN is at its begin.
+  // Clamped to the axis; NaN is at its beginning.
   double operator()(double value) const;
 
   // At most `parts` + 1 round values: multiples of 1, 2 or 5 times a power of ten; on a logarithmic
-  // axis powers of ten, of which there may be none within less than a decade.
+  // axis powers of ten, and possibly none if it spans less than a decade.
   std::vector<double> ticks(int parts) const;
 
  private:

@@ -10,13 +10,13 @@
 //   seed, shedding, duration_ms, warm_up_ms
 //   goodput, wasted, max_queued, p95_ms, jain                       after the warm-up, as are:
 //   classes  [{name, offered, admitted, degraded, denied, expired, failed, served, cached, late,
-//   would_deny,
+//              would_deny,
 //              success, p50_ms, p95_ms, p99_ms, max_wait_ms}]       highest first
 //   tenants  [{name, offered, served}]
 //   changes  [{at_ms, to, reason}]                                  the whole run, as are:
 //   seconds  [{state, reason, queued, running, p95_ms,
 //              classes [{offered, admitted, degraded, denied, expired, failed, served, cached,
-//              late, queued}]}]
+//                        late, would_deny, queued}]}]
 #pragma once
 
 #include <nlohmann/json.hpp>

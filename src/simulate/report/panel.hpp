@@ -23,17 +23,17 @@ struct Box {
   double x = 0, y = 0, width = 0, height = 0;
 };
 
-// One a second; NaN: none in that second.
+// One value per second; NaN: none in that second.
 using Values = std::vector<double>;
 
 class Panel {
  public:
   using Label = std::string (*)(double);
 
-  // The box's width is `seconds` long, its height is `values`.
+  // The width of the box stands for `seconds`, its height for `values`.
   Panel(Svg& svg, const Box& box, double seconds, const Span& values);
 
-  // Behind the values: states, ticks and their labels, frame, a dashed line where the warm-up ends.
+  // Drawn behind the values: states, ticks, labels, frame, a dashed line at the end of the warm-up.
   void background(const std::vector<StateSpan>& states, Label label, double warm_up);
   void time_axis();
 

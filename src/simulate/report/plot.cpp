@@ -27,17 +27,17 @@ constexpr double kMargin = 32;
 constexpr double kGap = 28;        // between two runs
 constexpr double kAxisWidth = 52;  // left of a panel, for the labels of its ticks
 constexpr double kTitleHeight = 30;
-constexpr double kCharacterWidth = 7;  // at size 12: a little more than most fonts have
+constexpr double kCharacterWidth = 7;  // at size 12: slightly more than in most fonts
 constexpr double kCapitalWidth = 6.7;  // at size 10
 constexpr double kHeadroom = 1.08;     // above the highest value
-constexpr double kLeastTop = 4.3;      // top of a count's axis: no ticks at halves of requests
+constexpr double kLeastTop = 4.3;      // lowest top of a count's axis: no ticks at half requests
 constexpr double kNeverLogarithmic = 1e18;
 constexpr double kFarApart = 10;  // ratio of peaks that makes an axis logarithmic
 
 constexpr std::string_view kQueue = "#c9d0d7";
 constexpr std::string_view kLate = "#aab2ba";
 constexpr std::string_view kDeferred = "#e3d5ef";
-// Five that no state has; they recur from the sixth class on, whose panels have names.
+// Five colours that no state has; they repeat from the sixth class on, whose panels have names.
 constexpr std::array<std::string_view, 5> kClasses{"#0072b2", "#009e73", "#cc79a7", "#56b4e9",
                                                    "#56606b"};
 
@@ -94,8 +94,8 @@ double peak(const Values& values) {
   return highest;
 }
 
-// The span of one series of all runs; logarithmic, but not from below `least`, if their peaks are
-// far apart.
+// The range of one series over all runs; logarithmic, but not from below `least`, if their peaks
+// are far apart.
 template <class Series>
 Span span_of(const Runs& runs, double least, Series series) {
   double lowest = std::numeric_limits<double>::infinity(), lowest_peak = lowest, highest = 0;
@@ -137,13 +137,13 @@ struct Axes {
   std::vector<Span> classes;
 };
 
-// One run, from its key figures down to p95.
+// One run, from its key figures down to its p95.
 class Column {
  public:
   Column(Svg& svg, const Recording& run, const Axes& axes, double x, double y, double width)
       : svg_(svg), run_(run), axes_(axes), x_(x), y_(y), width_(width), spans_(state_spans(run)) {}
 
-  // Returns where it ends.
+  // Returns the position of its lower end.
   double draw() {
     key_figures();
     state_strip();
@@ -203,7 +203,7 @@ class Column {
     return run_.shedding ? "With shedding" : "Without shedding";
   }
 
-  // The states over time, with state and reason where there is room for them.
+  // The states over time, with state and reason if there is room for them.
   void state_strip() {
     const double left = x_ + kAxisWidth;
     const Axis time({0, axes_.seconds}, left, x_ + width_);
@@ -267,7 +267,7 @@ class Column {
   std::vector<StateSpan> spans_;
 };
 
-// Scenario, seed and warm-up. Returns where it ends.
+// Scenario, seed and warm-up. Returns the position of its lower end.
 double heading(Svg& svg, const Recording& run) {
   double y = kMargin + 20;
   svg.text(kMargin, y, cut(run.scenario, 70), {.size = 26, .bold = true});

@@ -1,8 +1,8 @@
 // A run, or two runs of the same traffic side by side, as one SVG 1.1 picture.
 //
-// Self-contained: no scripts, no external fonts or files, a white background of its own. Equal
+// Self-contained: no scripts, no external fonts or files, its own white background. Equal
 // recordings give equal bytes. The colours are those of Okabe and Ito, "Color Universal Design",
-// 2008, which can be told apart with any colour vision.
+// 2008, which are distinguishable with any colour vision.
 //
 // From top to bottom: scenario and legend; for each run its key figures, a strip of overload states
 // (which also tint the panels below), a panel per class (offered and served requests), queue depth

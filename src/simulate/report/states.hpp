@@ -10,7 +10,7 @@
 
 namespace spillway::simulate {
 
-// In seconds since the beginning; `reason` is the one the state was entered for, none in NORMAL.
+// In seconds since the beginning; `reason`: why the state was entered, none in NORMAL.
 struct StateSpan {
   double from = 0;
   double to = 0;
@@ -21,9 +21,9 @@ struct StateSpan {
 // False for a run without shedding that never left NORMAL: no controller judged its load.
 bool has_states(const Recording& recording);
 
-// From the changes, beginning in NORMAL: without gaps, in order of time, from 0 to the end of the
-// last second. Changes beyond that, or not in order of time, are brought inside. Empty stretches
-// are left out.
+// Derived from the changes, beginning in NORMAL: without gaps, in order of time, from 0 to the end
+// of the last second. Changes after that, or out of order, are moved inside. Empty spans are left
+// out.
 std::vector<StateSpan> state_spans(const Recording& recording);
 
 // Seconds spent in each state, by index of State.

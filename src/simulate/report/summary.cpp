@@ -27,7 +27,7 @@ bool has_jobs(const Runs& runs) {
 
 bool has_visitors(const Runs& runs) { return runs.front()->visitors.has_value(); }
 
-// What a comparison is about.
+// The feature that the runs of a comparison differ in.
 std::string_view difference(const Runs& runs) {
   if (has_visitors(runs) && runs.front()->visitors->has_room) return "the room";
   return runs.back()->shedding && has_jobs(runs) ? "deferral" : "shedding";
@@ -123,7 +123,7 @@ std::string whole(const Runs& runs) {
   return text;
 }
 
-// Of the whole run.
+// For the whole run.
 std::string jobs(const Runs& runs) {
   if (!has_jobs(runs)) return "";
   using Count = std::uint64_t JobsSummary::*;
@@ -158,7 +158,7 @@ std::string jobs(const Runs& runs) {
          });
 }
 
-// Likewise.
+// For the whole run as well.
 std::string visitors(const Runs& runs) {
   if (!has_visitors(runs)) return "";
   using Summary = VisitorsSummary;
@@ -198,7 +198,7 @@ std::string visitors(const Runs& runs) {
   text += line("calls in range", [](const Summary& of) {
     return of.told > 0 ? share_text(of.within, of.told) : "-";
   });
-  // The other run may have no waiting room, and so no tiers.
+  // The other run may have no waiting room, and thus no tiers.
   for (std::size_t n = 0; n < runs.front()->visitors->tiers.size(); ++n) {
     const std::string& name = runs.front()->visitors->tiers[n].name;
     text += line(cut("p95 of " + name, kNameWidth + 3), [n](const Summary& of) {
@@ -232,7 +232,7 @@ std::string success_of(const Recording& run, std::string_view tenant) {
   return found == run.tenants.end() ? "-" : share_text(found->served, found->offered);
 }
 
-// The busiest dozen, and how many more there are.
+// The dozen busiest, and the number of the others.
 std::string tenants(const Runs& runs) {
   std::vector<TenantSummary> busiest = runs.front()->tenants;
   if (busiest.empty()) return "";

@@ -12,7 +12,7 @@ namespace spillway::simulate {
 // 1.0 forbids even when escaped) left out.
 std::string escape(std::string_view text);
 
-// A length or position in user units, rounded to a tenth: "12", "12.5"; "0" when not finite.
+// A length or position in user units, rounded to a tenth: "12", "12.5"; "0" if not finite.
 std::string coordinate(double value);
 
 enum class Anchor { start, middle, end };  // which point of a text is at its position
@@ -28,12 +28,12 @@ class Svg {
  public:
   void rect(double x, double y, double width, double height, std::string_view fill,
             double opacity = 1);
-  // `path` is in the syntax of SVG paths.
+  // `path` has the syntax of SVG paths.
   void area(std::string_view path, std::string_view fill);
   void line(std::string_view path, std::string_view stroke, double width = 1, bool dashed = false);
   void text(double x, double y, std::string_view content, const TextStyle& style = {});
 
-  // The whole picture on a white background; `title` is what a screen reader reads out.
+  // The whole picture on a white background; `title` is for screen readers.
   std::string finish(double width, double height, std::string_view title) const;
 
  private:

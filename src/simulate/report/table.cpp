@@ -13,7 +13,7 @@ constexpr std::size_t kNameWidth = 10;  // OVERLOADED
 constexpr std::size_t kLeadWidth = 4 + 2 + kNameWidth + 8 + 9;
 constexpr std::size_t kWideClasses = 3;
 constexpr std::size_t kStateWidth = 4 + 2 + kNameWidth;
-constexpr std::size_t kPairWidth = 3 * 6;  // of a class, of two runs
+constexpr std::size_t kPairWidth = 3 * 6;  // of one class, for two runs
 
 // The columns of one class; widths include the space before each.
 struct Columns {

@@ -1,6 +1,6 @@
-// A run as text: a table that grows by a line each second, and a summary at the end.
+// A run as text: a table that grows by one line per second, and a summary at the end.
 //
-// Every line of one table is equally long: up to three classes fit in 120 columns, more classes
+// Every line of a table has the same length: up to three classes fit in 120 columns, more classes
 // get narrower columns (counts above 9999 as "12k"). Names and reasons are UTF-8.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace spillway::simulate {
 
-// Two lines: the classes, and what is in each column; with `jobs` a last one for the deferred
+// Two lines: the classes, and the column headings; with `jobs` also a last column for the deferred
 // requests that are pending. Ends with a line break.
 std::string header(const std::vector<std::string>& classes, bool jobs = false);
 
@@ -27,9 +27,9 @@ std::string compare_header(const std::vector<std::string>& classes, bool jobs = 
 std::string compare_line(std::size_t second, const Second& with, const Second& without,
                          bool jobs = false);
 
-// The end of a run after the warm-up: each class, the whole, the time per state, the deferred
-// requests, the transitions and the tenants. With `without`, the same traffic with shedding or
-// deferral off stands beside it: line below line for each class, column beside column for the rest.
+// The end of a run after the warm-up: each class, the totals, the time per state, the deferred
+// requests, the transitions and the tenants. With `without`, the same traffic without shedding or
+// deferral is shown beside it: line below line for each class, column beside column otherwise.
 std::string summary(const Recording& with, const Recording* without);
 
 }  // namespace spillway::simulate

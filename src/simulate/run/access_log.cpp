@@ -28,7 +28,7 @@ using config::shown;
 
 constexpr double kLongestRequest = 86'400;  // seconds
 
-// What cannot be understood, in a sentence.
+// The reason why a line cannot be parsed, as a sentence.
 struct BadLine {
   std::string message;
 };
@@ -87,7 +87,7 @@ class AccessLogReader {
     const double at = seconds_of(text_of(line, "time")) - taken;
     const auto id = find<ClassId>(config_.classes, text_of(line, "class"), "class");
     const std::string& outcome = text_of(line, "outcome");
-    if (outcome == "cached") return;  // it asked nothing of the upstream
+    if (outcome == "cached") return;  // the upstream was not asked
     const std::uint32_t kind = kind_of(route, id, tenant);
     arrivals_.push_back({at, tenant_hash(tenant), kind});
     if (outcome != "forwarded") return;
@@ -95,7 +95,7 @@ class AccessLogReader {
     all_.add(taken - number_of(line, "wait_ms") / 1000);
   }
 
-  // The times from the first arrival on.
+  // The arrivals, with times relative to the first one.
   std::vector<LoggedArrival> arrivals() {
     std::ranges::stable_sort(arrivals_, {}, &LoggedArrival::at);
     const double first = arrivals_.empty() ? 0 : arrivals_.front().at;
@@ -135,7 +135,7 @@ class AccessLogReader {
     Mean service;
   };
 
-  // Tenants of the configuration are kinds of their own, for their weights and budgets.
+  // Tenants of the configuration are separate kinds, because of their weights and budgets.
   std::uint32_t kind_of(RouteId route, ClassId id, const std::string& tenant) {
     const auto is_tenant = [&](const auto& one) { return one.name == tenant; };
     const bool is_named =
@@ -169,7 +169,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-// The model around the arrivals that were read.
+// Builds the model for the arrivals that were read.
 ScenarioResult scenario_of(AccessLogReader& reader, std::string_view file_name,
                            const config::Config& config, const Told& told) {
   ScenarioResult out;
@@ -245,7 +245,7 @@ namespace {
 constexpr std::chrono::milliseconds kSilence{2000};
 constexpr std::chrono::milliseconds kWhole{60'000};
 
-// A pipe may have no writer, or one that is silent, so it is not waited for without an end.
+// A pipe may have no writer, or a silent one, so the wait for it is bounded.
 ScenarioResult read_piped_log(const std::string& path, const config::Config& config,
                               const Told& told) {
   config::FileText piped =
@@ -267,7 +267,7 @@ ScenarioResult read_piped_log(const std::string& path, const config::Config& con
 
 ScenarioResult open_access_log(const std::string& path, const config::Config& config,
                                const Told& told) {
-  std::error_code missing;  // told below
+  std::error_code missing;  // reported below
   if (!std::filesystem::is_regular_file(path, missing)) return read_piped_log(path, config, told);
   errno = 0;
   std::ifstream file(path, std::ios::binary);

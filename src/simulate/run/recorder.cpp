@@ -38,7 +38,7 @@ Recorder::Recorder(const Scenario& scenario, bool shedding, TimePoint begin)
   add_tenants(scenario);
 }
 
-// Equal names are one tenant.
+// Equal names mean the same tenant.
 void Recorder::add_tenants(const Scenario& scenario) {
   std::map<std::string, std::size_t> known;
   for (const Clients& clients : scenario.clients) {

@@ -1,7 +1,7 @@
 // Collects the recording of a run.
 //
-// Events after the end of the run are not in the seconds; requests that arrived during the warm-up
-// are not in the summary.
+// Events after the end of the run do not count in the seconds; requests that arrived during the
+// warm-up do not count in the summary.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ class Recorder {
  public:
   Recorder(const Scenario& scenario, bool shedding, TimePoint begin);
 
-  // What is called for each request: offered, then at most one of denied, expired, deferred,
-  // failed, served and late; on the way admitted, once. One that is served may have been degraded.
+  // Calls for each request: offered, then at most one of denied, expired, deferred, failed, served
+  // and late; in between admitted, once. A served one may have been degraded.
   void offered(const Request& request);
   void denied(const Request& request) { count(request, request.came, &ClassCounts::denied); }
-  // Out of the queue without a slot: refused there, or its client left.
+  // It left the queue without a slot: refused there, or its client left.
   void expired(const Request& request, TimePoint now);
   void left(const Request& request);
   void admitted(const Request& request, TimePoint now) {
@@ -40,15 +40,15 @@ class Recorder {
   // Shadow mode: a request of that class would have been refused.
   void would_deny(ClassId traffic_class, TimePoint now);
 
-  // Requests that wait now, at the gate and in the backend.
+  // Number of requests waiting now, at the gate and in the backend.
   void depth(std::size_t queued, TimePoint now);
   void changed(TimePoint now, State to, Reason reason);
 
-  // So far, at the end of a second.
+  // Totals so far, at the end of a second.
   void jobs(const JobsSummary& so_far) { recording_.jobs = so_far; }
   void visitors(const VisitorsSummary& so_far) { recording_.visitors = so_far; }
 
-  // Ends the next second. `end` is its last moment, without counts and p95.
+  // Ends the next second. `end` is the state at its last moment, without counts and p95.
   void end_second(Second end);
 
   // `work` was done between the end of the warm-up and the end of the run.
@@ -70,7 +70,7 @@ class Recorder {
   std::size_t seconds_ended_ = 0;
   std::vector<std::vector<double>> latencies_;  // by class, of the summary
   std::vector<double> latencies_of_second_;
-  std::vector<std::vector<std::size_t>> tenants_of_clients_;  // into the recording's
+  std::vector<std::vector<std::size_t>> tenants_of_clients_;  // indices into the recording's
   std::vector<TenantWork> work_of_tenants_;
 };
 

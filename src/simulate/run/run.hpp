@@ -1,4 +1,4 @@
-// A run of a scenario: takes the next event and lets clients, Spillway and backend do their part.
+// A run of a scenario: takes the next event and lets clients, Spillway and backend process it.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ inline constexpr TimePoint kBegin = TimePoint{} + std::chrono::hours(1);
 
 class Run {
  public:
-  // Keeps references. Once run() has returned it is over.
+  // Keeps references. run() may be called once.
   Run(const Scenario& scenario, bool shedding, const Progress& progress);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -102,7 +102,7 @@ class Run {
   RequestPool pool_;
   EventQueue events_;
   TimePoint now_{};
-  bool is_pulling_ = false;  // the dispatcher of jobs has asked the store
+  bool is_pulling_ = false;  // the job dispatcher waits for the store's answer
   WorkDone work_at_start_, work_at_end_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Duration kStoreTakes = std::chrono::milliseconds(1);  // for a claim
 
-// As what the backend is sent for it.
+// Makes `job` the request that will be sent to the backend for it.
 void make_job(const Request& request, Request& job) {
   ClientModel::repeat(request, job);
   job.demand.key = 0;
@@ -21,7 +21,7 @@ void make_job(const Request& request, Request& job) {
 
 }  // namespace
 
-// The client is answered 202 and leaves; false: as many of its route wait as may.
+// The client is answered 202 and leaves; false: the route has its maximum of waiting jobs.
 bool Run::defer(Request& request) {
   Request& job = pool_.acquire();
   make_job(request, job);
@@ -54,7 +54,7 @@ void Run::pull_jobs() {
   if (!pulled.empty()) ask_for_jobs();
 }
 
-// False: it was given back.
+// False: the job was given back.
 bool Run::enter_job(Request& job) {
   const TimePoint from = jobs_.begins_from(job, now_);
   if (from > now_) {
@@ -76,7 +76,7 @@ bool Run::enter_job(Request& job) {
   }
 }
 
-// False: it got a slot, which it has given back, and waits for the rate of its route.
+// False: it has given back the slot that it got, and waits for the rate of its route.
 bool Run::may_begin(Request& job) {
   if (jobs_.may_begin(job, now_)) return true;
   proxy_->return_slot(job, now_);
@@ -85,7 +85,7 @@ bool Run::may_begin(Request& job) {
   return false;
 }
 
-// Likewise for the retry budget.
+// The same for the retry budget.
 bool Run::may_send_again(Request& job) {
   if (servers_.try_job_retry(now_)) return true;
   proxy_->return_slot(job, now_);
@@ -105,8 +105,8 @@ void Run::complete_job(Request& job) {
   end_job(job, job.fails ? jobs::Cause::failed : jobs::Cause::answered);
 }
 
-// As JobsModel::end(). Its slot is free. What is tried again is a request of its own, since the
-// backend may still be at work on this one.
+// See JobsModel::end(). Its slot is free. A further attempt is a separate request, since the
+// backend may still be working on this one.
 void Run::end_job(Request& job, jobs::Cause how) {
   job.client_waits = false;
   proxy_->end(job, now_);
@@ -123,7 +123,7 @@ void Run::end_job(Request& job, jobs::Cause how) {
   ask_for_jobs();
 }
 
-// A job with a class that was refused. False: it was given back.
+// For a refused job that has a class. False: it was given back.
 bool Run::wait_for_spare_slot(Request& job) {
   switch (proxy_->wait_for_spare_slot(job, now_)) {
     case ProxyModel::Entry::start: start(job); return true;
@@ -135,7 +135,7 @@ bool Run::wait_for_spare_slot(Request& job) {
   }
 }
 
-// It may have been given back and pulled again since, or be at the backend.
+// Since then it may have been given back and pulled again, or be at the backend.
 void Run::end_spare_wait(Request& job) {
   if (!job.in_background || now_ < job.as_job->waits_until || !proxy_->cancel(job, now_)) return;
   give_back_job(job, jobs::NoSlot::waited);

@@ -1,4 +1,4 @@
-// What a run does every tick and every second.
+// The work of a run at every tick and every second.
 #include <algorithm>
 #include <chrono>
 #include <optional>

@@ -22,7 +22,7 @@ void Run::go_on(Request& pattern, const VisitorsModel::Step& step) {
   arrive(page);
 }
 
-// Once: what the backend still does for it is no longer its visitor's.
+// Takes effect once: later work of the backend on the page no longer concerns its visitor.
 void Run::end_page(Request& page, bool is_served, Duration retry_after) {
   Request& pattern = *page.visitor;
   page.visitor = nullptr;

@@ -15,9 +15,9 @@ using namespace std::chrono_literals;
 // The periods of the proxy's workers.
 constexpr Milliseconds kTimerPeriod{10};
 constexpr Milliseconds kSweepPeriod{50};
-// Simulated after the end, so that the last requests are answered.
+// Simulated time after the end, so that the last requests are answered.
 constexpr Duration kDrain = 2s;
-// Retry-After where as many jobs wait as may.
+// Retry-After when a route has its maximum of waiting jobs.
 constexpr Duration kStoreFull = 5s;
 
 }  // namespace
@@ -259,7 +259,7 @@ void Run::send_again_or_fail(Request& request, ServersModel::Connected connected
   fail(request, was_open ? Reason::circuit_open : Reason::upstream_unavailable);
 }
 
-// The proxy answers with an error, or defers what did not reach the backend.
+// The proxy answers with an error, or defers a request that did not reach the backend.
 void Run::fail(Request& request, Reason reason) {
   request.begun = now_;
   const bool is_answered = proxy_->answers_error(request, now_);
@@ -272,7 +272,7 @@ void Run::fail(Request& request, Reason reason) {
   start_waiting();
 }
 
-// The backend is not told, and goes on. The request keeps its slot meanwhile, for some time.
+// The backend does not know, and goes on. The request keeps its slot meanwhile, for some time.
 void Run::time_out(Request& request) {
   if (!request.client_waits) return;
   request.timed_out = true;
@@ -286,7 +286,7 @@ void Run::time_out(Request& request) {
   fail(request, Reason::none);
 }
 
-// The backend is still at work on it.
+// The request loses its slot, though the backend is still working on it.
 void Run::take_slot(Request& request) {
   servers_.end_abandoned(request);
   request.timed_out ? proxy_->end(request, now_) : proxy_->end_unanswered(request, now_);
@@ -324,8 +324,8 @@ void Run::complete(Request& request) {
   if (proxy_) start_waiting();
 }
 
-// The client leaves. The proxy frees its queue place, and its slot once the backend has finished
-// the request, or should have.
+// The client leaves. The proxy frees its queue place at once, and its slot when the backend has
+// finished the request, or should have.
 void Run::give_up(Request& request) {
   if (!request.client_waits) return;
   if (proxy_ && !request.in_backend) {
@@ -358,7 +358,7 @@ void Run::expire(Request& request) {
   lose(request, is_deferred ? kStoreFull : retry_after);
 }
 
-// Its client no longer waits, and has an answer.
+// Its client has an answer and no longer waits.
 void Run::leave(Request& request) {
   if (request.visitor != nullptr) end_page(request, true, Duration{0});
   depart(request);

@@ -1,4 +1,4 @@
-// The scenarios that come with the program: the files of config/scenarios, compiled in.
+// The built-in scenarios: the files of config/scenarios, compiled in.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Names of classes and routes, where a scenario was written for another configuration.
+// Names of classes and routes if a scenario was written for another configuration.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace spillway::simulate {
 
-// The names that clients of a scenario may use: those of the configuration that is played, then
-// those that only the scenario's own has.
+// The names that clients of a scenario may use: those of the configuration that is simulated, then
+// those that only the scenario's own configuration has.
 struct Names {
   std::vector<std::string> classes;
   std::vector<std::string> routes;
 };
 Names names_of(const config::Config& played, const config::Config& written_for);
 
-// Clients with names of the second kind: their class becomes that of the same rank (the highest is
-// the highest, the lowest the lowest), their route the default route; a class that their route gave
-// them is kept so. Returns a warning for each name.
+// Translates clients with names of the second kind: their class becomes the one of the same rank
+// (the highest is the highest, the lowest the lowest), their route the default route; a class that
+// followed from their route is kept in this way. Returns a warning for each name.
 config::Problems translate(std::vector<Clients>& clients, const config::Config& played,
                            const config::Config& written_for);
 

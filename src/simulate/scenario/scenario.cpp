@@ -12,7 +12,7 @@ double thrashing(const Backend& backend, double inside) {
   return knee > 0 ? 1 + backend.thrash_slope * std::max(0.0, inside - knee) / knee : 1;
 }
 
-// n / thrashing(n) rises to the knee, and beyond it only for a slope below 1.
+// n / thrashing(n) rises up to the knee, and beyond it only if the slope is below 1.
 double best_of(const Backend& backend, std::uint32_t slots) {
   const auto at = [&](double inside) { return inside / thrashing(backend, inside); };
   return std::max(at(slots), at(std::min<double>(slots, backend.thrash_knee)));

@@ -25,36 +25,36 @@ struct Server {
 
 // One server with an unbounded FIFO queue, or several.
 struct Backend {
-  std::uint32_t slots = 64;       // of several servers: of all together, set by the reader
-  std::vector<Server> servers;    // none: one with all slots
-  Milliseconds service{100};      // mean, alone, before tail, thrashing and slow-downs
+  std::uint32_t slots = 64;       // for several servers: the sum, set by the reader
+  std::vector<Server> servers;    // empty: one with all slots
+  Milliseconds service{100};      // mean of a request alone, without tail, thrashing and slow-downs
   double sigma = 0.5;             // of the logarithm of the service time
   double tail_probability = 0;    // of a request that takes tail_factor times as long
   double tail_factor = 10;        //
-  std::uint32_t thrash_knee = 0;  // requests inside above which service slows; 0: never
+  std::uint32_t thrash_knee = 0;  // requests inside above which service slows down; 0: never
   double thrash_slope = 1;        // service x (1 + slope x excess / knee)
   double degraded_factor = 0.5;   // cost of a request with skip_downstream
 };
 
-// How much longer what begins takes with so many requests inside, the queued ones included.
+// The factor by which service begun with `inside` requests, queued ones included, is slower.
 double thrashing(const Backend& backend, double inside);
-// What that leaves of so many slots of a server: the most work they do in a second, in seconds of
-// one slot at normal speed.
+// The most work that this number of slots of a server does in a second despite thrashing, in
+// seconds of one slot at normal speed.
 double best_of(const Backend& backend, std::uint32_t slots);
-// The same of all servers together.
+// The same for all servers together.
 double best_of(const Backend& backend);
 
-// In force from `at` until `until`. Of overlapping changes speeds multiply, the fewest slots and
-// the highest rates count.
+// In force from `at` until `until`. If changes overlap, speeds multiply; the fewest slots and the
+// highest rates apply.
 struct Change {
   double at = 0;                               // seconds
   std::optional<double> until;                 // seconds; none: to the end
   double speed = 1;                            // 0.5: everything takes twice as long
   std::optional<std::uint32_t> server;         // its number, from 1; none: all of them
   std::optional<std::uint32_t> slots;          // of each server
-  double error_rate = 0;                       // part of the answers that are errors
-  double error_after = 0.1;                    // of the service time, until an error is answered
-  double refused_rate = 0;                     // part of the connections that are refused
+  double error_rate = 0;                       // share of the answers that are errors
+  double error_after = 0.1;                    // share of the service time before an error comes
+  double refused_rate = 0;                     // share of the connections that are refused
   std::optional<Milliseconds> event_loop_lag;  // of the proxy, as its workers measure it
 };
 
@@ -66,15 +66,15 @@ struct Burst {
   double factor = 2;
 };
 
-// A visitor asks for several pages, one after the other; where its route has a waiting room, it
-// waits there for its turn.
+// A visitor requests several pages, one after the other; if its route has a waiting room, it waits
+// there for its turn.
 struct Visit {
   std::uint32_t pages = 5;
-  Milliseconds think{10'000};        // mean, exponential: from a page to the request for the next
+  Milliseconds think{10'000};        // mean, exponential: from a page to the next request
   Milliseconds patience{1'800'000};  // in line, or for a page
   std::string tier;                  // in the waiting room; empty, or unknown: the lowest
-  double ghosts = 0;                 // part that is not heard of again once it has a ticket
-  double no_shows = 0;               // part that goes on asking and never comes when it is called
+  double ghosts = 0;                 // share that never returns after getting a ticket
+  double no_shows = 0;               // share that keeps polling but never comes when called
 };
 
 // Many clients of one kind.
@@ -82,7 +82,7 @@ struct Clients {
   std::optional<ClassId> traffic_class;  // none: the route's
   std::optional<RouteId> route;          // none: the default route
   std::string tenant;                    // empty: none
-  std::uint32_t tenants = 1;             // more: as many of them, numbered, with equal shares
+  std::uint32_t tenants = 1;             // more: this number of them, numbered, with equal shares
   std::optional<Visit> visit;            // each is a visitor; none: each is one request
   double rate = 1;                       // new ones per second, all tenants together
   std::optional<double> ramp_to;         // the rate at the end, growing evenly
@@ -91,24 +91,24 @@ struct Clients {
   std::optional<Burst> burst;
   std::uint32_t keys = 0;                // different answers they ask for; 0: never the same twice
   double key_skew = 1;                   // exponent of Zipf's law; 0: all keys alike
-  double error_rate = 0;                 // part of their requests that the backend fails
-  std::uint32_t addresses = 0;           // they share so many; 0: a new one for each request
+  double error_rate = 0;                 // share of their requests that the backend fails
+  std::uint32_t addresses = 0;           // they share this number; 0: a new one for each request
   double service_factor = 1;             // their cost relative to the backend's service time
-  std::optional<Milliseconds> deadline;  // what the request says; none: the route's or class's
+  std::optional<Milliseconds> deadline;  // sent with the request; none: the route's or class's
   std::optional<Milliseconds> timeout;   // when they give up; none: never
   std::uint32_t retries = 0;             // at most, after a refusal, an error or giving up
   Milliseconds retry_backoff{100};       // before the first retry, doubled for each further one
-  bool honours_retry_after = true;       // waits at least as long as a refusal asked for
+  bool honours_retry_after = true;       // waits at least as long as a refusal says
 };
 
-// What the proxy itself needs.
+// The time that the proxy itself needs.
 struct ProxyCost {
   std::uint32_t request_us = 0;  // of the event loop's time for a request, half for a refusal
 };
 
 // A request of an access log.
 struct LoggedArrival {
-  double at = 0;              // seconds since the first
+  double at = 0;              // seconds since the first one
   std::uint64_t tenant = 0;   // tenant_hash of its name
   std::uint32_t clients = 0;  // which of the scenario's
 };
@@ -117,18 +117,18 @@ struct Scenario {
   std::string name;
   std::string sentence;
   std::uint32_t seconds = 60;
-  std::uint32_t warm_up_seconds = 5;  // which the summary leaves out
+  std::uint32_t warm_up_seconds = 5;  // not part of the summary
   std::uint64_t seed = 1;
   Backend backend;
   ProxyCost proxy;
   std::vector<Change> changes;
   std::vector<Clients> clients;
-  // Replayed: when they come, in order; of `clients` only the kinds count. Null: modelled arrivals.
+  // A replayed log: when requests come, in order; `clients` only gives their kinds. Null: modelled.
   std::shared_ptr<const std::vector<LoggedArrival>> logged;
   config::Config config;
   UpstreamId upstream{};      // of `config`: the one that is simulated
   bool books_returns = true;  // false: Retry-After is the rule's alone, for comparison; no key
-  // What is refused for event-loop lag is deferred, too, which the proxy does not; likewise.
+  // Requests refused for event-loop lag are deferred, too, unlike in the proxy; no key either.
   bool defers_for_lag = false;
 };
 
@@ -136,7 +136,7 @@ struct Scenario {
 RouteId route_of(const Scenario& scenario, const Clients& clients);
 ClassId class_of(const Scenario& scenario, const Clients& clients);
 
-// What the configuration's API keys say of their tenant `number`, from 0.
+// The tier of their tenant `number`, from 0, by the configuration's API keys.
 config::Tier tier_of(const Scenario& scenario, const Clients& clients, std::uint32_t number);
 
 // The name of their tenant `number`, from 0; empty without tenants.

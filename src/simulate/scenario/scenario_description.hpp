@@ -1,5 +1,5 @@
 // Every key of a scenario file, described once, as config/describe/describe.hpp describes the
-// configuration: reading, checking and the reference table are visitors of these.
+// configuration: reading, checking and the reference table are visitors of these descriptions.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace spillway::simulate {
 
-// Printable ASCII: it goes to terminals and pictures.
+// Printable ASCII, since it is shown in terminals and pictures.
 inline bool is_sentence(std::string_view text) {
   return text.size() <= 200 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });

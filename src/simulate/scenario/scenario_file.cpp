@@ -50,7 +50,7 @@ void check_count(const Scenario& scenario, Problems& problems) {
                                                std::to_string(configured) + " servers"});
 }
 
-// What must hold between fields. Reports only if no single field is wrong.
+// Constraints between fields. Reports only if no single field is wrong.
 void check(Scenario& scenario, Problems& problems) {
   if (scenario.warm_up_seconds >= scenario.seconds) {
     problems.push_back({"$.warm_up_seconds", "found " + std::to_string(scenario.warm_up_seconds) +
@@ -99,7 +99,7 @@ void check(Scenario& scenario, Problems& problems) {
   }
 }
 
-// What can be simulated in about a minute.
+// Limits a run to what can be simulated in about a minute.
 void check_requests(const Scenario& scenario, Problems& problems) {
   double requests = 0;
   for (const Clients& clients : scenario.clients) {
@@ -114,8 +114,8 @@ void check_requests(const Scenario& scenario, Problems& problems) {
                                        " requests and retries: too many to simulate"});
 }
 
-// The number that the scenario's own upstream of the default route has; "auto" stands for what is
-// right for its backend.
+// The `concurrency` of the scenario's own upstream of the default route; "auto" stands for the
+// right number for its backend.
 std::uint32_t concurrency_of(const Scenario& scenario) {
   const config::Config& config = scenario.config;
   const config::Concurrency& its =
@@ -144,7 +144,7 @@ bool Configuration::read(const nlohmann::json& node, const std::string& path, co
   return result.problems.empty();
 }
 
-// Read twice: clients refer to classes and routes that come later in the file.
+// Reads twice: clients refer to classes and routes that come later in the file.
 ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
                              const config::Config* own, const Sizing& sizing) {
   config::Document document = config::parse(json, file_name);
@@ -158,7 +158,7 @@ ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
   context.classes = std::move(names.classes);
   context.routes = std::move(names.routes);
   Scenario scenario = read(*document.root, context, out.problems);
-  // A bad configuration has no names: the clients' references to it are no errors of their own.
+  // A bad configuration has no names: references of clients to it are no errors of their own.
   if (played.classes.empty()) std::erase_if(out.problems, is_reference);
   if (!out.problems.empty()) return out;
   const std::uint32_t former = concurrency_of(named);
@@ -172,7 +172,7 @@ ScenarioResult read_scenario(std::string_view json, std::string_view file_name,
   const config::Upstream& upstream = scenario.config.upstreams[index(scenario.upstream)];
   const bool keeps_shape = own != nullptr && sizing.keeps_shape;
   out.sizing = resize(scenario, keeps_shape ? std::optional(former) : std::nullopt, sizing.told);
-  check_requests(scenario, out.problems);  // as it will be played
+  check_requests(scenario, out.problems);  // at the size it will be run with
   if (!out.problems.empty()) return out;
   share_slots(scenario, upstream.servers.size());
   if (own != nullptr || sizing.told.any()) {

@@ -18,7 +18,7 @@ std::uint32_t scaled(std::uint32_t count, double factor) {
 }
 
 // Gives each server its part of the backend's slots, at least one. The parts are rounded so that
-// they make up the whole.
+// their sum is the whole.
 void scale_servers(Backend& backend, std::uint32_t former_slots) {
   if (backend.servers.empty()) return;
   const double size = double(backend.slots) / former_slots;
@@ -50,7 +50,7 @@ double tail_weight(const Backend& backend) {
   return 1 + backend.tail_probability * (backend.tail_factor - 1);
 }
 
-// Chance of a log-normal time of mean 1 to be at most `x`.
+// The probability that a log-normal time of mean 1 is at most `x`.
 double chance_below(double x, double sigma) {
   if (x <= 0) return 0;
   if (sigma <= 0) return x >= 1 ? 1 : 0;
@@ -58,8 +58,8 @@ double chance_below(double x, double sigma) {
   return std::erfc(-z / std::numbers::sqrt2) / 2;
 }
 
-// A longest wait that is told, of the highest class, within which hardly a slot comes free. At
-// three times the mean time between two, one of twenty waits in vain for the next one.
+// A configured longest wait of the highest class within which hardly any slot comes free. At three
+// times the mean time between two free slots, one request in twenty waits in vain.
 std::optional<config::Problem> short_wait(const Scenario& scenario) {
   const config::TrafficClass& one = scenario.config.classes.front();
   const Milliseconds wait = std::min(one.max_wait, one.sla);
@@ -71,7 +71,7 @@ std::optional<config::Problem> short_wait(const Scenario& scenario) {
                              latency_text(each) + ": many wait in vain"};
 }
 
-// Of the lowest stage that has one.
+// Of the lowest stage that has a threshold.
 std::optional<Milliseconds> latency_threshold(const config::Overload& overload) {
   if (overload.stages.empty()) return overload.enter.latency_p95;
   for (const config::Stage& stage : overload.stages) {
@@ -135,7 +135,7 @@ void share_slots(Scenario& scenario, std::size_t servers) {
 Size size_of(const Scenario& scenario) {
   const Backend& backend = scenario.backend;
   Size size{.slots = backend.slots, .service = to_seconds(backend.service)};
-  double work = 0;  // slots that the offered work keeps busy
+  double work = 0;  // number of slots that the offered work keeps busy
   for (const Clients& clients : scenario.clients) {
     const double rate = mean_rate(scenario, clients);
     size.offered += rate;
