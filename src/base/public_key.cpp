@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "base/sha256.hpp"
 
@@ -120,6 +121,11 @@ std::optional<Bytes> rest_of(Bytes der, Bytes before, std::size_t size) {
   return der.last(size);
 }
 
+// Nettle stores tags in the enum for which it has no enumerator; C permits that, C++ does not.
+bool has_type(const asn1_der_iterator& at, asn1_type type) {
+  return std::memcmp(&at.type, &type, sizeof type) == 0;
+}
+
 // SubjectPublicKeyInfo ::= SEQUENCE { SEQUENCE { OID rsaEncryption, NULL }, BIT STRING }, which
 // contains RSAPublicKey (RFC 8017 appendix A.1.1).
 std::optional<PublicKey> read_rsa(Bytes der) {
@@ -127,14 +133,14 @@ std::optional<PublicKey> read_rsa(Bytes der) {
                                                     0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00};
   asn1_der_iterator at;
   if (::asn1_der_iterator_first(&at, der.size(), der.data()) != ASN1_ITERATOR_CONSTRUCTED ||
-      at.type != ASN1_SEQUENCE || at.pos != at.buffer_length)
+      !has_type(at, ASN1_SEQUENCE) || at.pos != at.buffer_length)
     return std::nullopt;
   const Bytes inside(at.data, at.length);
   if (inside.size() < kAlgorithm.size() ||
       !std::ranges::equal(inside.first(kAlgorithm.size()), kAlgorithm))
     return std::nullopt;
   if (::asn1_der_decode_constructed_last(&at) != ASN1_ITERATOR_CONSTRUCTED ||
-      ::asn1_der_iterator_next(&at) != ASN1_ITERATOR_PRIMITIVE || at.type != ASN1_BITSTRING ||
+      ::asn1_der_iterator_next(&at) != ASN1_ITERATOR_PRIMITIVE || !has_type(at, ASN1_BITSTRING) ||
       ::asn1_der_decode_bitstring_last(&at) != ASN1_ITERATOR_CONSTRUCTED)
     return std::nullopt;
   rsa_public_key read;
