@@ -13,6 +13,7 @@ constexpr std::array<std::string_view, kVerbCount> kWords{
     "request", "send",    "half_close", "leave", "reads", "answer",
     "stray",   "hang_up", "refuse",     "pause", "drain"};
 constexpr std::array<std::string_view, 2> kNoYes{"yes", "no"};
+constexpr std::array<std::string_view, 2> kThen{"stays", "leaves"};
 
 Argument named(std::string_view key, std::span<const std::string_view> names) {
   return {key, names, static_cast<unsigned>(names.size())};
@@ -93,7 +94,7 @@ std::span<const Argument> arguments_of(Verb verb) {
                                   named("edit", kEdits),
                                   Argument{"at", {}, 256},
                                   named("target", kTargets)};
-  static const std::array send{client, Argument{"bytes", {}, 256}};
+  static const std::array send{client, Argument{"bytes", {}, 256}, named("then", kThen)};
   static const std::array one_client{client};
   static const std::array reads{client, named("on", kNoYes)};
   static const std::array answer{named("status", kStatuses),   named("form", kAnswerForms),

@@ -21,8 +21,10 @@
 namespace spillway::fuzz {
 
 enum class Verb : std::uint8_t {
-  request,     // written down for a client, to be sent
-  send,        // so many bytes of what was written down; 0: all; each above 200 stands for 2000
+  request,  // written down for a client, to be sent
+  // So many bytes of what was written down; 0: all; each above 200 stands for 2000. then=leaves: it
+  // closes its connection behind them, so that the proxy learns both at once.
+  send,
   half_close,  // no more from this client, once all that was let go is sent
   leave,       // it closes its connection
   reads,       // it stops reading, or reads again

@@ -106,16 +106,12 @@ void World::step(const Step& step) {
       const std::size_t most = client.written.size();
       const std::size_t bytes = values[1] <= 200 ? values[1] : (values[1] - 200u) * 2000;
       client.allowed = values[1] == 0 ? most : std::min(most, client.allowed + bytes);
-      return;
+      if (values[2] == 0 || client.descriptor < 0) return;
+      move_client(client);
+      return leave(client);
     }
     case Verb::half_close: clients_[values[0]].half_closes = true; return;
-    case Verb::leave: {
-      Client& client = clients_[values[0]];
-      if (client.descriptor < 0) return;
-      ::close(std::exchange(client.descriptor, -1));
-      client.has_left = true;
-      return;
-    }
+    case Verb::leave: return leave(clients_[values[0]]);
     case Verb::reads: clients_[values[0]].reads = values[1] == 0; return;
     case Verb::answer: plans_.emplace_back(step); return;
     case Verb::stray:
@@ -130,6 +126,12 @@ void World::step(const Step& step) {
     case Verb::pause: return pass(pause_of(values[0]));
     case Verb::drain: is_draining_ = true; return workers_.front()->begin_drain();
   }
+}
+
+void World::leave(Client& client) {
+  if (client.descriptor < 0) return;
+  ::close(std::exchange(client.descriptor, -1));
+  client.has_left = true;
 }
 
 // A connection that is open, without a request: what comes there was not asked for.

@@ -86,6 +86,7 @@ class World {
   void send_stray(Connection& connection, const std::string& text);
   Client& connected(std::size_t number);
   bool move_client(Client& client);
+  void leave(Client& client);
   bool move_server(Connection& connection);
   void read_requests(Connection& connection);
   bool begin_arrival(Connection& connection);
