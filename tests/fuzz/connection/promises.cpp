@@ -72,7 +72,9 @@ bool keeps_every_promise(const Script& script) {
         if (step.values[1] != 0) return false;
         break;
       case Verb::pause: passed += pause_of(step.values[0]); break;
-      case Verb::send: break;
+      case Verb::send:
+        if (step.values[2] != 0) return false;  // it leaves
+        break;
       default: return false;
     }
   }

@@ -60,9 +60,9 @@ TEST_CASE(
   };
   CHECK(page_of(proxy) == false);
   CHECK_FALSE(metric());
-  const Clients clients(proxy.port(), 6);
+  const Clients clients(proxy.port(), 16);
   REQUIRE(proxy.process().wait_for_output(R"("event":"limit_at_max","upstream":"app","max":2)",
-                                          Milliseconds{60'000}));
+                                          Milliseconds{120'000}));
   CHECK(page_of(proxy) == true);
   CHECK(metric());
 }
