@@ -181,8 +181,8 @@ class Scheduler {
 
   // Reserves `slots` more for the first class than its configuration does, until the next call.
   void keep_for_first(std::uint32_t slots, TimePoint now);
-  // One of the first class has waited for a quarter of its longest wait, and not for its own
-  // max_inflight.
+  // A request of the first class has waited for a quarter of the time it has (its longest wait or
+  // its deadline), and not for its class's own max_inflight.
   bool first_waits_long(TimePoint now) const;
 
   std::uint32_t concurrency() const { return slots_.total; }

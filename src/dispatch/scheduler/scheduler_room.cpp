@@ -85,10 +85,11 @@ void Scheduler::keep_for_first(std::uint32_t slots, TimePoint now) {
 }
 
 bool Scheduler::first_waits_long(TimePoint now) const {
-  constexpr ClassId kFirst{0};
   const Class& first = classes_.front();
-  return queued(kFirst) > 0 && !is_at_cap(first) &&
-         oldest_wait(kFirst, now) >= longest_wait(first) / 4;
+  const Waiter* const oldest = queues_.oldest(0);
+  if (oldest == nullptr || is_at_cap(first)) return false;
+  const Duration limit = std::min(longest_wait(first), oldest->expires_at - oldest->arrived);
+  return now - oldest->arrived >= limit / 4;
 }
 
 // By eviction a higher class borrows queue capacity from a lower one. A class may use its own

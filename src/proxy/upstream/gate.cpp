@@ -307,7 +307,7 @@ void Gate::follow_servers(TimePoint now) {
 std::uint32_t Gate::limit() const {
   const std::uint32_t all = limit_of_all();
   if (servers_ == nullptr) return all;
-  return std::min(all, std::max(servers_->usable(all), scheduler_.reserved() + 1));
+  return std::min(all, std::max(servers_->usable(all), reserved_ + 1));
 }
 
 // Requests of former gates in flight at lost servers keep their slots too.

@@ -218,6 +218,8 @@ class Gate {
   dispatch::Scheduler scheduler_;
   std::optional<dispatch::ShadowGate> shadow_;  // in shadow mode only
   bool was_whole_ = true;                       // at the last check: no server was lost
+
+  const std::uint32_t reserved_ = scheduler_.reserved();  // as configured, for all classes
 };
 
 // An abandoned request on which its upstream may still work although its slot was released.

@@ -91,6 +91,18 @@ TEST_CASE("an abandoned request gives its slot to the first class, and it is kep
   full.gate.leave(kLast, milliseconds(1), full.now);
 }
 
+TEST_CASE("the first class is given a slot after a quarter of its deadline, if that is sooner") {
+  FullGate full(16);
+  const dispatch::Terms hurried{.traffic_class = kFirst, .deadline = {full.now + milliseconds(40)}};
+  CHECK(full.gate.enter(full.first, hurried, full.now).kind == OfferKind::queued);
+  CHECK_FALSE(full.held[0].give_to_first(full.now + milliseconds(9)));
+  full.now += milliseconds(10);
+  const auto work = full.held[0].give_to_first(full.now);
+  CHECK(work);
+  CHECK(full.is_granted(full.first));
+  full.gate.leave(kFirst, milliseconds(1), full.now);
+}
+
 TEST_CASE("a slot that is kept for the first class is so below a limit that falls") {
   FullGate full(16);
   CHECK(full.wait(full.first, kFirst) == OfferKind::queued);
