@@ -281,7 +281,8 @@ class Scheduler {
   static bool is_at_cap(const Class& c) { return c.running + c.elsewhere >= c.max_inflight; }
   // Whether its own cap holds the class back, so that more slots would not help it.
   bool waits_for_itself(const Class& c) const {
-    return is_at_cap(c) && c.max_inflight < slots_.total - (slots_.reserved - c.reserved);
+    const std::uint64_t its_slots = std::uint64_t{c.max_inflight} + slots_.reserved - c.reserved;
+    return is_at_cap(c) && its_slots < slots_.total;
   }
   bool is_wanted_above(ClassId id) const;
   ClassSet ready() const;

@@ -77,8 +77,7 @@ AdminResponse unauthorized(bool tried) {
 }
 
 AdminResponse purge_page(const AdminRequest& request, const AdminSource& source) {
-  if (request.method() != http::verb::post) return wrong_method("POST");
-  if (!is_json(request)) return json_needed();
+  if (auto refusal = refusal_of_change(request)) return std::move(*refusal);
   const auto read = read_purge(request.body());
   if (const auto* wrong = std::get_if<std::string>(&read))
     return admin_problem(http::status::bad_request, *wrong);

@@ -50,8 +50,8 @@ Task<EventStream::End> EventStream::relay() {
         check_received(parts_.reader, state, block, parts_.dechunks, [](std::string_view) {});
     if (checked.error != http::Error::none)
       co_return cut({TunnelEnd::broken, By::upstream, checked.error});
-    const bool sent = co_await send_to_client(parking_, session_, {block.data(), state.to_send()},
-                                              {.client_gone = true});
+    const bool sent =
+        co_await send_beside_body(parking_, session_, {block.data(), state.to_send()});
     // A client that left ends the stream normally; one that was too slow broke it.
     state.clear();
     if (!sent)

@@ -39,8 +39,7 @@ Task<std::optional<Fault>> ResponseRelay::run() {
   if (is_event_stream_) {
     const std::string_view first{to_.call.block().bytes().data() + state().to_send_from(),
                                  state().to_send()};
-    const bool sent =
-        co_await send_to_client(to_.parking, to_.session, first, {.client_gone = true});
+    const bool sent = co_await send_beside_body(to_.parking, to_.session, first);
     if (sent) co_return std::nullopt;
     to_.session.abort();
     drop_event_stream(observe::TunnelEnd::finished);

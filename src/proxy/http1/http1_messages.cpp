@@ -191,7 +191,7 @@ Task<bool> Http1Session::send_interim(const http::ResponseHead& head) {
   TextWriter out(out_block_.bytes());
   if (!http::write_interim_head(out, head)) co_return true;  // passing it on is optional
   response_.pending = out.text();
-  const bool sent = co_await send_interim_to_client(parking_, *this);
+  const bool sent = co_await send_beside_body(parking_, *this);
   co_return sent;
 }
 

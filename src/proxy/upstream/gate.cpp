@@ -99,10 +99,11 @@ void Gate::leave(ClassId served_as, Duration held, TimePoint now, bool for_job) 
 
 bool Gate::give_to_first(ClassId served_as, Duration held, TimePoint now, bool for_job) {
   const std::lock_guard lock(slots_->mutex);
-  if (index(served_as) == 0 || !is_newest() || shadow_) return false;
-  if (!scheduler_.first_waits_long(now)) return false;
-  if (!slots_->given_to_first.try_increment(most_given_to_first())) return false;
-  keep_for_first(now);
+  Gate& newest = *slots_->gates.back();  // requests that come wait there
+  if (index(newest.class_like(*this, served_as)) == 0 || newest.shadow_) return false;
+  if (!newest.scheduler_.first_waits_long(now)) return false;
+  if (!slots_->given_to_first.try_increment(newest.most_given_to_first())) return false;
+  newest.keep_for_first(now);
   scheduler_.give_back(served_as, held, now, for_job);
   grant_waiting(now);
   return true;

@@ -205,7 +205,7 @@ class Gate {
   ClassId class_like(const Gate& other, ClassId id) const;
   void update_slot_share();
   void grant_waiting(TimePoint now);
-  std::uint32_t most_given_to_first() const { return limit_of_all() / kGivenToFirst; }
+  std::uint32_t most_given_to_first() const { return limit() / kGivenToFirst; }
   void keep_for_first(TimePoint now);
 
   static constexpr std::uint32_t kGivenToFirst = 8;

@@ -7,8 +7,10 @@
 #include <string>
 
 #include "support/proxy_under_test.hpp"
+#include "support/scripted_peer.hpp"
 #include "system/integration/overloaded.hpp"
 #include "system/integration/refusal.hpp"
+#include "system/integration/wire.hpp"
 
 namespace spillway {
 namespace {
@@ -99,6 +101,31 @@ TEST_CASE("budgets count a request once, when its body has come") {
   CHECK(Post(proxy, "/p2", key).finish().status() == 200);
   CHECK(client.ask(get("/p2", key)).status() == 200);
   check_refusal(client.ask(get("/p2", key)), 429, "P2", "BUDGET_EXCEEDED");
+}
+
+TEST_CASE(
+    "the end of a request's body does not end the event stream that its client reads slowly") {
+  constexpr std::size_t kBody = 300'000;
+  const std::string events(std::size_t{8} << 20, 'x');  // more than the buffers of both sides hold
+  const ScriptedPeer peer([&](PeerConnection& proxy) {
+    if (!proxy.read_head()) return;
+    proxy.send(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n800000\r\n" +
+        events + "\r\n0\r\n\r\n");
+    proxy.wait_closed();
+  });
+  const ProxyUnderTest proxy(peer.address(), streamed());
+  RawClient client(proxy.port(), 4096);
+  client.send("GET /events HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nContent-Length: " +
+              std::to_string(kBody) + "\r\n\r\n" + std::string(kBody / 2, 'b'));
+  CHECK(client.read_head().status() == 200);
+  const Event nothing;
+  CHECK_FALSE(nothing.wait(Milliseconds{300}));  // the stream waits for its client
+  client.send(std::string(kBody / 2, 'b'));
+  CHECK_FALSE(nothing.wait(Milliseconds{100}));
+  CHECK(client.read_bytes(8, Milliseconds{5000}) == "800000\r\n");
+  CHECK(client.read_bytes(events.size() + 7, Milliseconds{30'000}).ends_with("\r\n0\r\n\r\n"));
 }
 
 }  // namespace spillway

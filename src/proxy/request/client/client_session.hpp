@@ -168,13 +168,14 @@ class SendToClient final : Retry {
   return {parking, session, body, until};
 }
 
-// Sends the rest of an interim response's head, while the request's body may still be on its way.
-// False: the client is gone.
-[[nodiscard]] inline Task<bool> send_interim_to_client(Parking& parking, ClientSession& session) {
-  SendToClient head(parking, session, {}, {.client_gone = true});
+// The same while the request's body may still be on its way: when its pump ends, that wakes the
+// wait.
+[[nodiscard]] inline Task<bool> send_beside_body(Parking& parking, ClientSession& session,
+                                                 std::string_view body = {}) {
+  SendToClient rest(parking, session, body, {.client_gone = true});
   for (;;) {
-    const bool sent = co_await head;
-    if (!head.was_woken()) co_return sent;
+    const bool sent = co_await rest;
+    if (!rest.was_woken()) co_return sent;
   }
 }
 

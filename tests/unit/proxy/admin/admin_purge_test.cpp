@@ -42,6 +42,7 @@ struct Desk {
     request.set(beast_http::field::host, host);
     if (!media_type.empty()) request.set(beast_http::field::content_type, media_type);
     if (!authorization.empty()) request.set(beast_http::field::authorization, authorization);
+    if (is_web_page) request.set(beast_http::field::origin, "http://localhost");
     request.body() = std::move(body);
     request.prepare_payload();
     AdminSource source;
@@ -58,6 +59,7 @@ struct Desk {
   AdminResponse post(std::string body) { return ask(beast_http::verb::post, std::move(body)); }
 
   std::string token;
+  bool is_web_page = false;  // the request has an Origin
   cache::PurgeResult answer{.purged = 3, .unknown = {}};
   std::optional<cache::PurgeRequest> asked;
 };
@@ -189,6 +191,13 @@ TEST_CASE("a media type that a foreign web page may post does not purge") {
     Desk desk;
     CHECK_MESSAGE(desk.ask(beast_http::verb::post, kWhole, type).result_int() == 200, type);
   }
+}
+
+TEST_CASE("a web page does not purge, whatever media type it posts") {
+  Desk desk;
+  desk.is_web_page = true;
+  CHECK(desk.post(kWhole).result_int() == 403);
+  CHECK_FALSE(desk.asked);
 }
 
 TEST_CASE("a purge needs the token where there is one and a loopback host where there is none") {

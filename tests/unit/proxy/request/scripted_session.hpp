@@ -143,7 +143,7 @@ class ScriptedSession final : public ClientSession {
     has_pending_head_ = true;
     bool is_taken = !is_gone_;
     if (is_taken && exchange != nullptr) {
-      const bool is_sent = co_await send_interim_to_client(*exchange, *this);
+      const bool is_sent = co_await send_beside_body(*exchange, *this);
       is_taken = is_sent;
     }
     has_pending_head_ = false;

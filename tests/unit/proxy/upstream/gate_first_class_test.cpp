@@ -103,6 +103,22 @@ TEST_CASE("the first class is given a slot after a quarter of its deadline, if t
   full.gate.leave(kFirst, milliseconds(1), full.now);
 }
 
+TEST_CASE("slots of a former configuration are given to the first class of the present one") {
+  FullGate former(16);
+  Gate present(FullGate::dispatch(16), FullGate::classes(), former.gate.slots());
+  CHECK(present.enter(former.last, {.traffic_class = kLast}, former.now).kind == OfferKind::queued);
+  CHECK(present.enter(former.first, {.traffic_class = kFirst}, former.now).kind ==
+        OfferKind::queued);
+  former.now += milliseconds(100);
+  const auto work = former.held[0].give_to_first(former.now);
+  CHECK(work);
+  CHECK(former.is_granted(former.first));
+  present.leave(kFirst, milliseconds(1), former.now);
+  CHECK_FALSE(former.is_granted(former.last));  // kept there, too
+  CHECK(present.cancel(former.last, former.now) == Withdrawal::withdrawn);
+  former.held.clear();
+}
+
 TEST_CASE("a slot that is kept for the first class is so below a limit that falls") {
   FullGate full(16);
   CHECK(full.wait(full.first, kFirst) == OfferKind::queued);
