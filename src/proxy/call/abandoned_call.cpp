@@ -122,7 +122,7 @@ void AbandonedCall::leave_slot() {
 // A request of the first class waits: it gets the slot, and this one goes on without. Its key stays
 // until the end of its hold.
 void AbandonedCall::give_way(TimePoint now) {
-  if (!request_.slot || !request_.at_work) return;
+  if (!request_.slot) return;
   auto permit = request_.slot.give_to_first(now);
   if (!permit) return;
   without_slot_.emplace(std::move(*permit));
