@@ -168,7 +168,11 @@ Tick Controller::tick(const TickInput& input, TimePoint now) {
   move_limit(input, sample, now);
   result.limit = limit();
   scope_.step(signals_.offered_load,
-              {input.started, input.predicted_wait, state() == State::normal, input.has_refused},
+              {.started = input.started,
+               .predicted_wait = input.predicted_wait,
+               .is_normal = state() == State::normal,
+               .budget_refused = input.has_refused,
+               .limit = limit()},
               now);
   OverloadSignals others = signals_;
   if (others.error_rate) *others.error_rate -= timeouts();

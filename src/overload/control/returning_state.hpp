@@ -25,6 +25,8 @@ class ReturningState {
   std::optional<TimePoint> came_back() const { return came_back_; }
   // Treats the state as if it had not returned.
   void forget() { came_back_.reset(); }
+  // In NORMAL: the cause of the state before is gone. The next state does not count as returned.
+  void forget_last() { ended_.reset(); }
 
  private:
   bool was_normal_ = true;

@@ -18,6 +18,9 @@ constexpr double kMostLoad = 2;
 // Replaces kNear for as long as kSoon once a state has returned within that time: its load makes it
 // begin and end by chance, or a rule makes requests so cheap that it ends.
 constexpr double kNearAgain = 0.5;
+// A state that ends under a limit this many times the highest one in NORMAL so far began because
+// the limit was too low, as at a start with "auto". It does not begin and end by chance.
+constexpr double kGrown = 1.25;
 // Time constant of counting turns, and the time for a cut to go from nothing to all.
 constexpr double kTurnMemory = 1;  // seconds
 constexpr double kCutTime = 2;     // seconds
@@ -43,6 +46,7 @@ void ShedScope::continue_from(const ShedScope& former) {
   levels_ = former.levels_;
   recent_ = former.recent_;
   state_ = former.state_;
+  highest_limit_ = former.highest_limit_;
 }
 
 void ShedScope::step(std::optional<double> offered_load, const Turns& turns, TimePoint now) {
@@ -53,6 +57,10 @@ void ShedScope::step(std::optional<double> offered_load, const Turns& turns, Tim
   is_over_ = !offered_load || *offered_load >= (is_over_ ? kWithin : kOver);
 
   state_.step(turns.is_normal, now);
+  if (turns.is_normal) {
+    if (turns.limit > kGrown * highest_limit_) state_.forget_last();
+    highest_limit_ = std::max(highest_limit_, turns.limit);
+  }
   // The requests that a budget refuses in this state may have room.
   if (turns.budget_refused) state_.forget();
   const std::optional<TimePoint> came_back = state_.came_back();

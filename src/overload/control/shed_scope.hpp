@@ -42,6 +42,7 @@ class ShedScope {
     std::span<const double> predicted_wait;  // seconds, for a request that comes now
     bool is_normal = true;                   // the state
     bool budget_refused = false;             // of a rule
+    std::uint32_t limit = 0;                 // requests that may run at once
   };
   // Call every tick. `offered_load`: work offered / work the upstream can do; nullopt: not known.
   void step(std::optional<double> offered_load, const Turns& turns, TimePoint now);
@@ -60,7 +61,8 @@ class ShedScope {
   bool regulates_;
   bool is_over_ = false;  // more work is offered than the upstream can do
   bool is_near_ = false;
-  double usual_load_ = 0;  // offered load, a mean over some seconds
+  double usual_load_ = 0;            // offered load, a mean over some seconds
+  std::uint32_t highest_limit_ = 0;  // while the state was NORMAL
   ReturningState state_;
   ShedLevels levels_;
   std::vector<std::uint64_t> started_;

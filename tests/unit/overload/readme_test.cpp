@@ -73,7 +73,7 @@ TEST_CASE("the time constants in the README are those of the code") {
       }
     }
   }
-  CHECK(checked == 67);
+  CHECK(checked == 68);
 }
 
 TEST_CASE("the periods in the README are the defaults") {

@@ -344,4 +344,31 @@ TEST_CASE("auto survives a backend that gets five times slower before the limit 
   }
 }
 
+// The first limit, 64, binds at the start, and the state ends when the limit has grown: that does
+// not make the state of the crowd one that came back, which would last for a minute. The control: a
+// second crowd.
+TEST_CASE(
+    "after a crowd the state is NORMAL within the cooldown and 3 s, also soon after a start") {
+  Load load{.slots = 256, .times = 0.85, .timeout_ms = 1000, .seconds = 60};
+  for (const int from : {20, 40}) {
+    load.crowd += R"(,{"class":"P2","timeout_ms":1000,"rate":9000,"from_seconds":)" +
+                  std::to_string(from) + R"(,"until_seconds":)" + std::to_string(from + 5) + "}";
+  }
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    CAPTURE(seed);
+    const Recording run = play(load, seed);
+    const auto all_between = [&](std::size_t first, std::size_t end, auto&& holds) {
+      return std::all_of(run.seconds.begin() + long(first), run.seconds.begin() + long(end), holds);
+    };
+    CHECK(run.seconds[1].state != State::normal);
+    CHECK(all_between(6, 20, [](const Second& each) { return each.state == State::normal; }));
+    CHECK(run.seconds[24].state != State::normal);
+    CHECK(all_between(30, 40, [](const Second& each) { return each.state == State::normal; }));
+    CHECK(all_between(30, 40, [](const Second& each) {
+      return std::ranges::all_of(each.classes, [](const auto& one) { return one.denied == 0; });
+    }));
+    CHECK(all_between(45, 60, [](const Second& each) { return each.state != State::normal; }));
+  }
+}
+
 }  // namespace spillway::simulate

@@ -23,6 +23,19 @@ TEST_CASE("a state has come back if it begins within a minute of its end, until 
   CHECK_FALSE(state.came_back());
 }
 
+TEST_CASE("after forget_last() the next state does not count as returned, the one after it does") {
+  constexpr TimePoint kStart{1h};
+  ReturningState state;
+  state.step(false, kStart);
+  state.step(true, kStart + 1s);
+  state.forget_last();
+  state.step(false, kStart + 2s);
+  CHECK_FALSE(state.came_back());
+  state.step(true, kStart + 3s);
+  state.step(false, kStart + 4s);
+  CHECK(state.came_back() == kStart + 4s);
+}
+
 TEST_CASE("a state is taken for the first one once it was told to forget") {
   constexpr TimePoint kStart{1h};
   ReturningState state;

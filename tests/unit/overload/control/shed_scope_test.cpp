@@ -26,11 +26,13 @@ class Scope {
     started_.resize(turns.size());
     for (const TimePoint end = now_ + time; now_ < end; now_ += 100ms) {
       for (std::size_t i = 0; i < turns.size(); ++i) started_[i] += turns[i];
-      scope_.step(load, {started_, waits, is_normal, budget_refused}, now_);
+      scope_.step(load, {started_, waits, is_normal, budget_refused, limit}, now_);
     }
     return scope_.levels();
   }
   const ShedScope& operator*() const { return scope_; }
+
+  std::uint32_t limit = 64;
 
  private:
   static config::Config config() {
@@ -143,6 +145,7 @@ TEST_CASE("a state that comes back within a minute lasts for one, or until far l
     return (*scope).holds();
   };
   Scope scope;
+  holds_at(scope, 0.5, true);
   CHECK(holds_at(scope, 0.96, false));
   CHECK_FALSE(holds_at(scope, 0.85, false));
   holds_at(scope, 0.85, true, 50s);
@@ -156,4 +159,29 @@ TEST_CASE("a state that comes back within a minute lasts for one, or until far l
   CHECK_FALSE(holds_at(scope, 0.85, false));
   holds_at(scope, 0.85, true, 61s);
   CHECK_FALSE(holds_at(scope, 0.85, false));
+}
+
+// As with "auto" at a start, when the first limit is too low.
+TEST_CASE("a state that ends since the limit has grown does not make the next one a return") {
+  const auto holds_after_limit = [](std::uint32_t grown) {
+    Scope scope;
+    const auto pass = [&](bool is_normal, Duration time) {
+      scope.run(0.85, {10, 30, 40}, {0, 0, 0}, time, is_normal);
+    };
+    pass(true, 1s);
+    pass(false, 2s);
+    scope.limit = grown;
+    pass(false, 2s);
+    pass(true, 10s);
+    pass(false, 2s);
+    const bool holds = (*scope).holds();
+    // It has not grown since then.
+    pass(true, 10s);
+    pass(false, 2s);
+    CHECK((*scope).holds());
+    return holds;
+  };
+  CHECK_FALSE(holds_after_limit(256));
+  CHECK(holds_after_limit(72));
+  CHECK(holds_after_limit(32));
 }
