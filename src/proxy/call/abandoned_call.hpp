@@ -7,7 +7,8 @@
 //   (dispatch::hold_past_leaving). After that its end is still awaited, until its response timeout,
 //   to learn how long others take. As many requests as there are slots may be at work without one
 //   in this way; any more keep their slot;
-// * or a request of the first class has waited for long (Gate::give_to_first);
+// * or a request of the first class has waited for long, and this one's class is lower
+//   (Gate::give_to_first);
 // * or, if it timed out or its response is an error, its server gets no more requests, since a
 //   circuit opened or the server was ejected. A server that never responds, or hangs within an
 //   error response, holds no slot that other requests wait for.
