@@ -57,6 +57,8 @@ observe::Log& log() {
 }
 
 constexpr int kMostRounds = 20'000;
+// In the end, for 400 ms each: a pipeline of kMostSteps requests that all time out takes 80 s.
+constexpr int kMostWaits = 250;
 
 }  // namespace
 
@@ -209,7 +211,7 @@ bool World::move_client(Client& client) {
 
 void World::end() {
   for (Client& client : clients_) client.reads = true;
-  for (int i = 0; i < 40 && !is_over(); ++i) {
+  for (int i = 0; i < kMostWaits && !is_over(); ++i) {
     advance_clock(Milliseconds{400});
     settle();
   }
