@@ -314,4 +314,29 @@ TEST_CASE("P0 gets slots beside requests of P2 that were abandoned and take long
   CHECK(RawClient(proxy.port()).ask(get("/export/new")).status() == 200);
 }
 
+TEST_CASE("P0 gets slots beside requests of P2 that timed out and go on") {
+  constexpr int kConcurrency = 16;
+  ScriptedPeer peer([](PeerConnection& proxy) {
+    while (const auto request = proxy.read_request()) {
+      const Event never;
+      if (request->target().starts_with("/export") && !proxy.wait(never)) return;
+      if (!proxy.send(ok("done"))) return;
+    }
+  });
+  const ProxyUnderTest proxy(
+      peer.address(),
+      {{"workers", 1},
+       {"dispatch", {{"concurrency", kConcurrency}}},
+       {"app", {{"response_timeout_ms", 300}, {"circuit_breaker", nullptr}}},
+       {"routes",
+        {{{"name", "export"}, {"match", {{"path", "/export/**"}}}, {"class", "P2"}},
+         {{"name", "checkout"}, {"match", {{"path", "/checkout/**"}}}, {"class", "P0"}}}}});
+  std::vector<RawClient> clients;
+  for (int n = 0; n < kConcurrency; ++n)
+    clients.emplace_back(proxy.port()).send(get("/export/" + std::to_string(n)));
+  for (RawClient& each : clients) CHECK(each.read_response().status() == 504);
+  for (int n = 0; n < 3; ++n)
+    CHECK(RawClient(proxy.port()).ask(get("/checkout/pay")).status() == 200);
+}
+
 }  // namespace spillway::support
