@@ -1,5 +1,5 @@
-// Which requests are deferred: by their method, before they are tried, and instead of which
-// refusals. The proxy and the simulator both use these rules.
+// Which methods may be deferred, when a request is deferred without being tried, and which refusals
+// a job replaces. The proxy and the simulator both use these rules.
 #pragma once
 
 #include <cstdint>

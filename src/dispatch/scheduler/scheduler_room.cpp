@@ -1,4 +1,4 @@
-// Room in the queues: how long waiters may wait, capacity borrowed from lower classes, eviction.
+// Room for waiters: how long they may wait, slots kept for the first class, queue capacity.
 #include <algorithm>
 #include <utility>
 

@@ -18,7 +18,7 @@ constexpr Duration kQuiet = std::chrono::seconds(5);
 constexpr double kMostClients = 0.9;  // share answered, or clients leave
 constexpr double kEnoughRecent = 20;
 constexpr double kQueued = 1.25;  // times the time without a queue
-// Requests in each mean of which the least is kept. By chance that is slightly too low.
+// Requests in each mean; the lowest mean is kept, which by chance is slightly too low.
 constexpr double kEnoughLeast = 100;
 constexpr double kMostOfLeast = 1.1;
 // Highest ratio of requests that begin to those that end: above it work grows, and those that began

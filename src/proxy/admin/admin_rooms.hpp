@@ -1,8 +1,8 @@
 // The admin pages of waiting rooms:
 //
 //     GET    /rooms                            all of them
-//     GET    /rooms/{room}                     one: who is in it, how its tickets ended
-//     GET    /rooms/{room}/tickets             visitors who wait, in pages; or who are inside
+//     GET    /rooms/{room}                     one: counts of its tickets, and how they ended
+//     GET    /rooms/{room}/tickets             waiting or admitted visitors, in pages
 //     GET    /rooms/{room}/tickets/{id}        one of these tickets
 //     DELETE /rooms/{room}/tickets/{id}        ends a ticket or a session
 //     POST   /rooms/{room}/tickets/{id}/move   moves it to another place in line

@@ -112,7 +112,7 @@ bool AbandonedCall::outlasts_hold() {
   return true;
 }
 
-// With everything that others may wait for; some of it may have been returned already.
+// Releases everything that others may wait for; some of it may have been released already.
 void AbandonedCall::leave_slot() {
   services_.gauges.abandoned_calls.subtract();
   request_.connection->leave_pool();

@@ -242,7 +242,7 @@ Task<Answer> WaitingResource::extend_call() {
   const auto& extension = *asked.result;
   if (!extension) co_return not_in_waiting_room();
   if (!extension->is_granted)
-    co_return waiting_told(409, "Only who is called, and has extensions left, gets more time.");
+    co_return waiting_told(409, "Only a called visitor with extensions left gets more time.");
   response_ = status_response({.request = request_,
                                .room = *room_,
                                .settings = *settings_,
@@ -283,7 +283,8 @@ Task<Answer> WaitingResource::reserve_place(std::optional<waiting::TicketId> id)
   const auto& grant = *asked.result;
   if (!grant) co_return not_in_waiting_room();
   if (!grant->view.is_reserved)
-    co_return waiting_told(409, "Only who waits may go and be called; this visitor is called.");
+    co_return waiting_told(
+        409, "Only a waiting visitor may leave and be called; this one is called already.");
   // Signed again: it has to last for as long as the place is kept.
   given_ = *token;
   given_->is_worn = false;
